@@ -1,0 +1,274 @@
+//! A vector of f64 lanes: portable, AVX2 + FMA, AVX-512. Every operation works lane by lane, so the
+//! bits of a result do not depend on how many lanes there are.
+
+/// What the kernels need of a vector register.
+///
+/// Loads and stores take raw pointers because a bounds check per load would cost more than the
+/// arithmetic; each kernel asserts the lengths of its slices once, before its loops.
+pub(super) trait Lanes: Copy {
+    /// How many numbers one value holds.
+    const N: usize;
+    /// Whether a multiply-add rounds once.
+    const FUSED: bool;
+    /// The same number in every lane.
+    fn splat(x: f64) -> Self;
+    /// `N` numbers from memory.
+    ///
+    /// # Safety
+    /// `from` must be readable for `N` numbers, and the CPU must have the lanes' instructions.
+    unsafe fn load(from: *const f64) -> Self;
+    /// `N` numbers to memory.
+    ///
+    /// # Safety
+    /// `to` must be writable for `N` numbers, and the CPU must have the lanes' instructions.
+    unsafe fn store(self, to: *mut f64);
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    fn sub(self, other: Self) -> Self;
+    /// `self * other`.
+    fn mul(self, other: Self) -> Self;
+    /// `self / other`.
+    fn div(self, other: Self) -> Self;
+    /// `self * a + b`, rounded once where the hardware can.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The larger of the two.
+    fn max(self, other: Self) -> Self;
+    /// `self * 2^k`, where `k` is held in the low bits of `magic` = k + 1.5 * 2^52. `self` must be
+    /// normal and so must the result.
+    fn scale_by_power(self, magic: Self) -> Self;
+    /// Writes the transpose of the `N` x `N` block at `from` to `to`.
+    ///
+    /// # Safety
+    /// Rows of `N` numbers must be readable at `from + i * from_stride` and writable at
+    /// `to + i * to_stride`, and the CPU must have the lanes' instructions.
+    unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize);
+}
+
+/// Four lanes in plain Rust; `FUSED` says whether a fused multiply-add is an instruction here.
+#[derive(Clone, Copy)]
+pub(super) struct Portable<const FUSED: bool>([f64; 4]);
+
+impl<const FUSED: bool> Portable<FUSED> {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let mut out = self.0;
+        for (o, &b) in out.iter_mut().zip(&other.0) {
+            *o = f(*o, b);
+        }
+        Portable(out)
+    }
+}
+
+impl<const FUSED: bool> Lanes for Portable<FUSED> {
+    const N: usize = 4;
+    const FUSED: bool = FUSED;
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Portable([x; 4])
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: the caller vouches for four readable numbers; f64 arrays have f64's alignment.
+        Portable(unsafe { from.cast::<[f64; 4]>().read() })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller vouches for four writable numbers.
+        unsafe { to.cast::<[f64; 4]>().write(self.0) }
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        let mut out = self.0;
+        for i in 0..4 {
+            out[i] = if FUSED { out[i].mul_add(a.0[i], b.0[i]) } else { out[i] * a.0[i] + b.0[i] };
+        }
+        Portable(out)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn scale_by_power(self, magic: Self) -> Self {
+        self.zip(magic, |a, m| f64::from_bits(a.to_bits().wrapping_add(m.to_bits() << 52)))
+    }
+    #[inline(always)]
+    unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+        for i in 0..4 {
+            for j in 0..4 {
+                // SAFETY: both offsets are inside the 4 x 4 blocks the caller vouches for.
+                unsafe { *to.add(j * to_stride + i) = *from.add(i * from_stride + j) };
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Lanes;
+    use std::arch::x86_64::*;
+
+    /// Four lanes in a 256-bit register.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx2(__m256d);
+
+    /// Eight lanes in a 512-bit register.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx512(__m512d);
+
+    // SAFETY (for every block below): these types are named only inside functions that the
+    // dispatcher enters after it has detected the instruction set; pointers are vouched for by the
+    // callers of `load`, `store` and `transpose`.
+    macro_rules! lane {
+        ($e:expr) => {
+            // SAFETY: see the comment above the macro.
+            unsafe { $e }
+        };
+    }
+
+    impl Lanes for Avx2 {
+        const N: usize = 4;
+        const FUSED: bool = true;
+        #[inline(always)]
+        fn splat(x: f64) -> Self {
+            Avx2(lane!(_mm256_set1_pd(x)))
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const f64) -> Self {
+            Avx2(lane!(_mm256_loadu_pd(from)))
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f64) {
+            lane!(_mm256_storeu_pd(to, self.0))
+        }
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Avx2(lane!(_mm256_add_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Avx2(lane!(_mm256_sub_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Avx2(lane!(_mm256_mul_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn div(self, other: Self) -> Self {
+            Avx2(lane!(_mm256_div_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn mul_add(self, a: Self, b: Self) -> Self {
+            Avx2(lane!(_mm256_fmadd_pd(self.0, a.0, b.0)))
+        }
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            Avx2(lane!(_mm256_max_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn scale_by_power(self, magic: Self) -> Self {
+            let power = lane!(_mm256_slli_epi64::<52>(_mm256_castpd_si256(magic.0)));
+            Avx2(lane!(_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(self.0), power))))
+        }
+        #[inline(always)]
+        unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+            lane!({
+                let a = _mm256_loadu_pd(from);
+                let b = _mm256_loadu_pd(from.add(from_stride));
+                let c = _mm256_loadu_pd(from.add(2 * from_stride));
+                let d = _mm256_loadu_pd(from.add(3 * from_stride));
+                let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+                let (cd_even, cd_odd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+                _mm256_storeu_pd(to, _mm256_permute2f128_pd::<0x20>(ab_even, cd_even));
+                _mm256_storeu_pd(to.add(to_stride), _mm256_permute2f128_pd::<0x20>(ab_odd, cd_odd));
+                _mm256_storeu_pd(
+                    to.add(2 * to_stride),
+                    _mm256_permute2f128_pd::<0x31>(ab_even, cd_even),
+                );
+                _mm256_storeu_pd(
+                    to.add(3 * to_stride),
+                    _mm256_permute2f128_pd::<0x31>(ab_odd, cd_odd),
+                );
+            })
+        }
+    }
+
+    impl Lanes for Avx512 {
+        const N: usize = 8;
+        const FUSED: bool = true;
+        #[inline(always)]
+        fn splat(x: f64) -> Self {
+            Avx512(lane!(_mm512_set1_pd(x)))
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const f64) -> Self {
+            Avx512(lane!(_mm512_loadu_pd(from)))
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f64) {
+            lane!(_mm512_storeu_pd(to, self.0))
+        }
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Avx512(lane!(_mm512_add_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Avx512(lane!(_mm512_sub_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Avx512(lane!(_mm512_mul_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn div(self, other: Self) -> Self {
+            Avx512(lane!(_mm512_div_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn mul_add(self, a: Self, b: Self) -> Self {
+            Avx512(lane!(_mm512_fmadd_pd(self.0, a.0, b.0)))
+        }
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            Avx512(lane!(_mm512_max_pd(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn scale_by_power(self, magic: Self) -> Self {
+            let power = lane!(_mm512_slli_epi64::<52>(_mm512_castpd_si512(magic.0)));
+            Avx512(lane!(_mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(self.0), power))))
+        }
+        #[inline(always)]
+        unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+            for i in [0, 4] {
+                for j in [0, 4] {
+                    lane!(Avx2::transpose(
+                        from.add(i * from_stride + j),
+                        from_stride,
+                        to.add(j * to_stride + i),
+                        to_stride
+                    ))
+                }
+            }
+        }
+    }
+}

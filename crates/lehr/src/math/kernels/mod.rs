@@ -1,0 +1,92 @@
+//! The SIMD loops, each with a scalar twin in the tests, and the choice of instruction set. All
+//! `unsafe` of the arithmetic lives below this module.
+//!
+//! Every kernel puts independent results into the lanes (items, components or draws), never parts
+//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width.
+
+mod lanes;
+mod gaussian;
+mod normal;
+
+pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
+pub use normal::fill_normal;
+
+use serde::{Deserialize, Serialize};
+
+/// The instruction sets for which kernels are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Isa {
+    /// Whatever the target guarantees.
+    Portable,
+    /// x86-64 with AVX2 and FMA.
+    Avx2,
+    /// x86-64 with AVX-512 F.
+    Avx512,
+}
+
+impl Isa {
+    /// The best one this CPU has.
+    pub fn detect() -> Isa {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
+                return Isa::Avx512;
+            }
+            if avx2 {
+                return Isa::Avx2;
+            }
+        }
+        Isa::Portable
+    }
+
+    /// All that this CPU has, for tests that compare them.
+    pub fn available() -> Vec<Isa> {
+        match Isa::detect() {
+            Isa::Portable => vec![Isa::Portable],
+            Isa::Avx2 => vec![Isa::Portable, Isa::Avx2],
+            Isa::Avx512 => vec![Isa::Portable, Isa::Avx2, Isa::Avx512],
+        }
+    }
+}
+
+/// Writes the public face of a kernel: checks that the CPU has `isa`, then enters the generic body
+/// compiled for it.
+macro_rules! dispatch {
+    ($(#[$meta:meta])* $name:ident => $body:ident ( $($arg:ident : $ty:ty),* $(,)? )) => {
+        $(#[$meta])*
+        #[allow(clippy::too_many_arguments)]
+        pub fn $name(isa: $crate::math::kernels::Isa, $($arg: $ty),*) {
+            use $crate::math::kernels::{Isa, lanes};
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx2($($arg: $ty),*) {
+                    $body::<lanes::Avx2>($($arg),*)
+                }
+                #[target_feature(enable = "avx512f,avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx512($($arg: $ty),*) {
+                    $body::<lanes::Avx512>($($arg),*)
+                }
+                match isa {
+                    // SAFETY: `Isa::detect` (cached by std) confirms the features just before.
+                    Isa::Avx512 if Isa::detect() == Isa::Avx512 => {
+                        return unsafe { avx512($($arg),*) };
+                    }
+                    // SAFETY: any CPU that is not `Portable` has AVX2 and FMA.
+                    Isa::Avx2 | Isa::Avx512 if Isa::detect() != Isa::Portable => {
+                        return unsafe { avx2($($arg),*) };
+                    }
+                    _ => {}
+                }
+            }
+            let _ = isa;
+            // aarch64 always has a fused multiply-add; plain x86-64 does not.
+            $body::<lanes::Portable<{ cfg!(target_arch = "aarch64") }>>($($arg),*)
+        }
+    };
+}
+use dispatch;

@@ -1,0 +1,69 @@
+//! A table of f64, row after row: natural parameters and summed statistics.
+
+use serde::{Deserialize, Serialize};
+
+/// `n_rows` x `width` numbers.
+///
+/// ```
+/// let mut table = lehr::math::table::Table::new(2, 3);
+/// table.row_mut(1)[0] = 5.0;
+/// assert_eq!(table.values(), [0.0, 0.0, 0.0, 5.0, 0.0, 0.0]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    n_rows: usize,
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl Table {
+    /// A table of zeros.
+    pub fn new(n_rows: usize, width: usize) -> Self {
+        Table { n_rows, width, values: vec![0.0; n_rows * width] }
+    }
+
+    /// A table from its values, row after row; `None` if they are not `n_rows * width`.
+    pub fn from_values(n_rows: usize, width: usize, values: Vec<f64>) -> Option<Self> {
+        (n_rows.checked_mul(width) == Some(values.len())).then_some(Table { n_rows, width, values })
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many numbers in a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A row.
+    pub fn row(&self, r: usize) -> &[f64] {
+        &self.values[r * self.width..(r + 1) * self.width]
+    }
+
+    /// A row, to write.
+    pub fn row_mut(&mut self, r: usize) -> &mut [f64] {
+        &mut self.values[r * self.width..(r + 1) * self.width]
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.values.chunks_exact(self.width.max(1))
+    }
+
+    /// All numbers, row after row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// All numbers, to write.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Sets everything to 0, keeping the memory.
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
+    }
+}

@@ -1,0 +1,532 @@
+//! Gaussian mixtures with Dirichlet weights or stick-breaking (a truncated Dirichlet process).
+//!
+//! ```text
+//! pi ~ Dirichlet(a0) or v_k ~ Beta(1, alpha)        x_n | c_n = k ~ N(mu_k, Lambda_k^-1)
+//! q  = q(pi) prod_k q(mu_k, Lambda_k) prod_n q(c_n)
+//! raw statistics of component k, with w the weights and phi the responsibilities:
+//!      N_k = sum w phi     S1 = sum w phi x     S2 = sum w phi x x'
+//! ```
+//! Normal-Wishart `q(mu, Lambda) = N(mu | m, (beta Lambda)^-1) W(Lambda | W, nu)`. A row of lambda is
+//! `(a [, b], beta, beta m, nu, A = W^-1 + beta m m')`, and every entry is its prior plus a raw
+//! statistic. Independent `q(mu) q(Lambda) = N(m, R^-1) W(W, nu)`. A row is `(a [, b], R, R m | nu,
+//! W^-1)`, updated in two phases, before and after the bar:
+//! ```text
+//! R* = R0 + N_k nu W       (R m)* = R0 m0 + nu W S1                             (the current nu W)
+//! nu* = nu0 + N_k          W^-1* = W0^-1 + S2 - S1 m' - m S1' + N_k (m m' + R^-1)  (the new m, R)
+//! ```
+//! Diagonal covariances: the same distributions with W (and R) restricted to diagonal matrices.
+
+mod params;
+mod prior;
+mod start;
+mod readout;
+
+pub use params::{Covariance, Factorisation, MixtureParams, Start, Weights};
+pub use prior::{Prior, Units};
+pub use readout::Component;
+
+use crate::Result;
+use crate::data::Points;
+use crate::family::{beta, dirichlet, gaussian, wishart};
+use crate::math::kernels::{
+    GaussianBlock, Isa, TILE, accumulate, log_densities, pad_to_lanes, softmax,
+};
+use crate::math::packed::Symmetric;
+use crate::math::rng::Address;
+use crate::math::table::Table;
+use crate::model::{Ask, Layout, Model, Phase, Shard, Stats};
+
+const LN_2PI: f64 = 1.837_877_066_409_345_3;
+
+/// Parameters closer than this (relative to the prior) to the edge of their domain count as outside.
+const MARGIN: f64 = 1e-9;
+
+/// A Gaussian mixture, ready to be fitted to data.
+///
+/// ```
+/// use lehr::data::Points;
+/// use lehr::models::{Mixture, MixtureParams};
+///
+/// let points = Points::new(vec![0.0, 0.1, 0.2, 5.0, 5.1, 5.2], 1)?;
+/// let mixture = Mixture::new(MixtureParams::gmm(2), &points)?;
+/// # Ok::<(), lehr::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Mixture {
+    params: MixtureParams,
+    units: Units,
+    prior: Prior,
+    shape: Symmetric,
+    isa: Isa,
+}
+
+/// The tiles in which a local step works.
+#[derive(Debug)]
+pub struct Scratch {
+    tile: Vec<f64>,
+    logits: Vec<f64>,
+    resp: Vec<f64>,
+    log_sums: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+/// One row of lambda, taken apart.
+struct Row<'a> {
+    weights: &'a [f64],
+    /// beta, or R packed.
+    precision: &'a [f64],
+    /// beta m, or R m.
+    linear: &'a [f64],
+    nu: f64,
+    /// A, or W^-1.
+    scatter: &'a [f64],
+}
+
+/// What the expectations of one component are made from.
+struct Moments {
+    mean: Vec<f64>,
+    nu: f64,
+    /// C^-1 with W^-1 = C C', so that W = C^-T C^-1.
+    whitening: Vec<f64>,
+    ln_det_scatter: f64,
+    /// beta, or R^-1.
+    spread: Spread,
+}
+
+/// The uncertainty of a component's mean.
+enum Spread {
+    Beta(f64),
+    Covariance(Vec<f64>),
+}
+
+impl Mixture {
+    /// A mixture whose units and missing priors are taken from `points`.
+    pub fn new(params: MixtureParams, points: &Points) -> Result<Self> {
+        let (units, prior) = prior::from_data(&params, points)?;
+        Ok(Self::restore(params, units, prior))
+    }
+
+    /// A mixture as an earlier run left it.
+    pub fn restore(params: MixtureParams, units: Units, prior: Prior) -> Self {
+        let d = units.shift.len();
+        let shape = match params.covariance {
+            Covariance::Full => Symmetric::full(d),
+            Covariance::Diagonal => Symmetric::diagonal(d),
+        };
+        Mixture { params, units, prior, shape, isa: Isa::detect() }
+    }
+
+    /// The same mixture computing with another instruction set, for comparisons.
+    pub fn with_isa(self, isa: Isa) -> Self {
+        Mixture { isa, ..self }
+    }
+
+    /// The settings.
+    pub fn params(&self) -> &MixtureParams {
+        &self.params
+    }
+
+    /// The coordinates of lambda.
+    pub fn units(&self) -> &Units {
+        &self.units
+    }
+
+    /// The prior.
+    pub fn prior_values(&self) -> &Prior {
+        &self.prior
+    }
+
+    fn n_dims(&self) -> usize {
+        self.shape.n_dims()
+    }
+
+    fn sticks(&self) -> bool {
+        self.params.weights == Weights::Sticks
+    }
+
+    fn joint(&self) -> bool {
+        self.params.factorisation == Factorisation::NormalWishart
+    }
+
+    /// Where the parts of a row begin: precision, linear, nu, scatter, end.
+    fn columns(&self) -> [usize; 5] {
+        let precision = if self.sticks() { 2 } else { 1 };
+        let linear = precision + if self.joint() { 1 } else { self.shape.len() };
+        let nu = linear + self.n_dims();
+        [precision, linear, nu, nu + 1, nu + 1 + self.shape.len()]
+    }
+
+    fn row<'a>(&self, row: &'a [f64]) -> Row<'a> {
+        let [precision, linear, nu, scatter, end] = self.columns();
+        Row {
+            weights: &row[..precision],
+            precision: &row[precision..linear],
+            linear: &row[linear..nu],
+            nu: row[nu],
+            scatter: &row[scatter..end],
+        }
+    }
+
+    /// Mean, W and the mean's spread; `None` if the row is out of its domain.
+    fn moments(&self, row: &Row<'_>) -> Option<Moments> {
+        let shape = self.shape;
+        let mut mean = vec![0.0; shape.n_dims()];
+        let mut scatter = row.scatter.to_vec();
+        let spread = if self.joint() {
+            let beta = row.precision[0];
+            if beta <= MARGIN * self.prior.mean_precision {
+                return None;
+            }
+            mean.iter_mut().zip(row.linear).for_each(|(m, l)| *m = l / beta);
+            shape.add_outer(-beta, &mean, &mean, &mut scatter);
+            Spread::Beta(beta)
+        } else {
+            let mut factor = row.precision.to_vec();
+            if !shape.cholesky(&mut factor) {
+                return None;
+            }
+            shape.invert_lower(&mut factor);
+            let mut covariance = vec![0.0; shape.len()];
+            shape.gram(&factor, &mut covariance);
+            shape.times(&covariance, row.linear, &mut mean);
+            Spread::Covariance(covariance)
+        };
+        if !shape.cholesky(&mut scatter) {
+            return None;
+        }
+        let ln_det_scatter = shape.ln_det(&scatter);
+        shape.invert_lower(&mut scatter);
+        Some(Moments { mean, nu: row.nu, whitening: scatter, ln_det_scatter, spread })
+    }
+
+    /// The moments of a row that is known to be in its domain.
+    fn valid_moments(&self, row: &Row<'_>) -> Moments {
+        self.moments(row).expect("every step leaves lambda in its domain")
+    }
+
+    /// E_q[ln pi_k] for all components.
+    fn expected_ln_weights(&self, lambda: &Table) -> Vec<f64> {
+        let first: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
+        if !self.sticks() {
+            return dirichlet::expected_ln(&first);
+        }
+        let mut before = 0.0;
+        lambda
+            .rows()
+            .map(|row| {
+                let (ln_v, ln_rest) = beta::expected_ln(row[0], row[1]);
+                let ln_weight = ln_v + before;
+                before += ln_rest;
+                ln_weight
+            })
+            .collect()
+    }
+
+    /// Runs `each` on every tile of the shard, after its log densities are in `logits`.
+    fn for_tiles(
+        &self,
+        block: &GaussianBlock,
+        shard: &Shard<'_, Points>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&mut Scratch, std::ops::Range<usize>),
+    ) {
+        for first in (0..shard.items.len()).step_by(TILE) {
+            let range = first..(first + TILE).min(shard.items.len());
+            let items = &shard.items[range.clone()];
+            self.units.load(shard.data, items, &mut scratch.tile);
+            log_densities(self.isa, block, items.len(), &scratch.tile, &mut scratch.logits);
+            each(scratch, range);
+        }
+    }
+
+    /// Adds the tile's weighted moments (responsibilities in `scratch.resp`) to `scratch.sums`.
+    fn add_moments(&self, n_items: usize, scratch: &mut Scratch) {
+        accumulate(
+            self.isa,
+            n_items,
+            self.params.components,
+            self.n_dims(),
+            self.shape.is_diagonal(),
+            &scratch.tile,
+            &scratch.resp,
+            &mut scratch.sums,
+        );
+    }
+
+    /// Moves `scratch.sums`, component in lanes, to the rows of `stats`, and clears them.
+    fn flush_moments(&self, scratch: &mut Scratch, stats: &mut Stats) {
+        let padded = pad_to_lanes(self.params.components);
+        for k in 0..self.params.components {
+            for (s, sums) in stats.row_mut(k).iter_mut().zip(scratch.sums.chunks_exact(padded)) {
+                *s += sums[k];
+            }
+        }
+        scratch.sums.fill(0.0);
+    }
+}
+
+impl Model for Mixture {
+    type Data = Points;
+    type Expect = GaussianBlock;
+    type Scratch = Scratch;
+
+    fn name(&self) -> &'static str {
+        if self.sticks() { "dpgmm" } else { "gmm" }
+    }
+
+    fn layout(&self) -> Layout {
+        let [_, _, nu, _, width] = self.columns();
+        let raw_width = 1 + self.n_dims() + self.shape.len();
+        let mut layout = Layout::one_phase(self.params.components, width, raw_width);
+        if !self.joint() {
+            layout.phases = vec![Phase { columns: 0..nu }, Phase { columns: nu..width }];
+        }
+        layout
+    }
+
+    fn prior(&self, _row: usize, eta: &mut [f64]) {
+        let [precision, linear, nu, scatter, end] = self.columns();
+        let prior = &self.prior;
+        if self.sticks() {
+            eta[..2].copy_from_slice(&[1.0, prior.concentration]);
+        } else {
+            eta[0] = prior.concentration;
+        }
+        eta[nu] = prior.degrees_of_freedom;
+        eta[scatter..end].copy_from_slice(&prior.scatter);
+        if self.joint() {
+            let beta = prior.mean_precision;
+            eta[precision] = beta;
+            for (out, m) in eta[linear..nu].iter_mut().zip(&prior.mean) {
+                *out = beta * m;
+            }
+            self.shape.add_outer(beta, &prior.mean, &prior.mean, &mut eta[scatter..end]);
+        } else {
+            eta[precision..linear].copy_from_slice(&prior.mean_precision_matrix);
+            self.shape.times(&prior.mean_precision_matrix, &prior.mean, &mut eta[linear..nu]);
+        }
+    }
+
+    fn start(&self, data: &Points, address: Address, lambda: &mut Table) -> Result<()> {
+        start::fill(self, data, address, lambda);
+        Ok(())
+    }
+
+    fn refresh(&self, lambda: &Table) -> GaussianBlock {
+        let d = self.n_dims();
+        let ln_weights = self.expected_ln_weights(lambda);
+        let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
+        let mut block =
+            GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
+        let mut shift = vec![0.0; d];
+        for (k, row) in lambda.rows().enumerate() {
+            let mut m = self.valid_moments(&self.row(row));
+            let ln_det = wishart::expected_ln_det(d, m.nu, -m.ln_det_scatter);
+            // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
+            let trace = match &m.spread {
+                Spread::Beta(beta) => d as f64 / beta,
+                Spread::Covariance(covariance) => {
+                    let mut w = vec![0.0; self.shape.len()];
+                    self.shape.gram(&m.whitening, &mut w);
+                    m.nu * self.shape.trace_of_product(&w, covariance)
+                }
+            };
+            let root = m.nu.sqrt();
+            m.whitening.iter_mut().for_each(|x| *x *= root);
+            self.shape.lower_times(&m.whitening, &m.mean, &mut shift);
+            let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
+            block.set(k, offset, &m.whitening, &shift);
+        }
+        block
+    }
+
+    fn scratch(&self) -> Scratch {
+        let padded = pad_to_lanes(self.params.components);
+        let raw_width = 1 + self.n_dims() + self.shape.len();
+        Scratch {
+            tile: vec![0.0; self.n_dims() * TILE],
+            logits: vec![0.0; padded * TILE],
+            resp: vec![0.0; padded * TILE],
+            log_sums: vec![0.0; TILE],
+            sums: vec![0.0; raw_width * padded],
+        }
+    }
+
+    fn local_step(
+        &self,
+        expect: &GaussianBlock,
+        shard: Shard<'_, Points>,
+        ask: Ask,
+        scratch: &mut Scratch,
+        stats: &mut Stats,
+        bounds: &mut [f64],
+    ) {
+        self.for_tiles(expect, &shard, scratch, |scratch, range| {
+            let weights = &shard.weights[range.clone()];
+            let Scratch { logits, resp, log_sums, .. } = scratch;
+            softmax(self.isa, range.len(), self.params.components, logits, weights, resp, log_sums);
+            bounds[range.clone()].copy_from_slice(&log_sums[..range.len()]);
+            if ask.stats {
+                self.add_moments(range.len(), scratch);
+            }
+        });
+        if ask.stats {
+            self.flush_moments(scratch, stats);
+        }
+    }
+
+    fn to_natural(
+        &self,
+        phase: usize,
+        lambda: &Table,
+        raw: &Stats,
+        row: usize,
+        increment: &mut [f64],
+    ) {
+        let d = self.n_dims();
+        let (count, first, second) = {
+            let raw = raw.row(row);
+            (raw[0], &raw[1..=d], &raw[d + 1..])
+        };
+        let [precision, linear, nu, scatter, end] = self.columns();
+        if phase == 0 {
+            increment[0] = count;
+            if self.sticks() {
+                increment[1] = (row + 1..raw.n_rows()).map(|l| raw.row(l)[0]).sum();
+            }
+        }
+        if self.joint() {
+            increment[precision] = count;
+            increment[linear..nu].copy_from_slice(first);
+            increment[nu] = count;
+            increment[scatter..end].copy_from_slice(second);
+            return;
+        }
+        let shape = self.shape;
+        let m = self.valid_moments(&self.row(lambda.row(row)));
+        if phase == 0 {
+            let mut expected = vec![0.0; shape.len()];
+            shape.gram(&m.whitening, &mut expected);
+            expected.iter_mut().for_each(|x| *x *= m.nu);
+            shape.times(&expected, first, &mut increment[linear..nu]);
+            for (out, x) in increment[precision..linear].iter_mut().zip(&expected) {
+                *out = count * x;
+            }
+        } else {
+            let Spread::Covariance(covariance) = &m.spread else {
+                unreachable!("only the independent factorisation has two phases");
+            };
+            let out = &mut increment[1..];
+            increment_scatter(shape, count, first, second, &m.mean, covariance, out);
+            increment[0] = count;
+        }
+    }
+
+    fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
+        let row = self.row(lambda);
+        let weights_floor = MARGIN * self.prior.concentration.min(1.0);
+        row.weights.iter().all(|&a| a > weights_floor)
+            && row.nu > (self.n_dims() as f64 - 1.0) * (1.0 + MARGIN) + MARGIN
+            && self.moments(&row).is_some()
+    }
+
+    fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {
+        let row = self.row(lambda);
+        let prior = &self.prior;
+        let most = 1.0 - MARGIN;
+        let mut excess = row.scatter.to_vec();
+        let subtract = |excess: &mut [f64], floor: &[f64]| {
+            excess.iter_mut().zip(floor).for_each(|(e, f)| *e -= most * f);
+        };
+        if self.joint() {
+            let mean: Vec<f64> = row.linear.iter().map(|l| l / row.precision[0]).collect();
+            self.shape.add_outer(-row.precision[0], &mean, &mean, &mut excess);
+        } else {
+            let mut excess = row.precision.to_vec();
+            subtract(&mut excess, &prior.mean_precision_matrix);
+            if !self.shape.cholesky(&mut excess) {
+                return false;
+            }
+        }
+        subtract(&mut excess, &prior.scatter);
+        row.nu >= most * prior.degrees_of_freedom && self.shape.cholesky(&mut excess)
+    }
+
+    fn global_bound(&self, lambda: &Table) -> f64 {
+        let (d, shape, prior) = (self.n_dims(), self.shape, &self.prior);
+        let prior_ln_det = {
+            let mut factor = prior.scatter.clone();
+            assert!(shape.cholesky(&mut factor), "the prior was checked");
+            shape.ln_det(&factor)
+        };
+        let mut divergence = if self.sticks() {
+            lambda.rows().map(|r| beta::divergence(r[0], r[1], 1.0, prior.concentration)).sum()
+        } else {
+            let a: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
+            dirichlet::divergence_from_symmetric(&a, prior.concentration)
+        };
+        for row in lambda.rows() {
+            let m = self.valid_moments(&self.row(row));
+            let mut w = vec![0.0; shape.len()];
+            shape.gram(&m.whitening, &mut w);
+            let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
+            divergence += wishart::divergence(
+                d,
+                m.nu,
+                -m.ln_det_scatter,
+                prior.degrees_of_freedom,
+                -prior_ln_det,
+                shape.trace_of_product(&prior.scatter, &w),
+            );
+            divergence += match &m.spread {
+                Spread::Beta(beta) => gaussian::divergence_given_precision(
+                    d,
+                    *beta,
+                    prior.mean_precision,
+                    m.nu * shape.quadratic(&w, &offset),
+                ),
+                Spread::Covariance(covariance) => gaussian::divergence(
+                    shape,
+                    &offset,
+                    covariance,
+                    self.row(row).precision,
+                    &prior.mean_precision_matrix,
+                ),
+            };
+        }
+        -divergence
+    }
+
+    fn settle(&self, lambda: &mut Table) {
+        if self.params.sort {
+            readout::sort_by_size(self, lambda);
+        }
+    }
+
+    fn log_predictive(
+        &self,
+        lambda: &Table,
+        shard: Shard<'_, Points>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        readout::log_predictive(self, lambda, shard, scratch, out);
+    }
+}
+
+/// S2 - S1 m' - m S1' + N (m m' + R^-1).
+fn increment_scatter(
+    shape: Symmetric,
+    count: f64,
+    first: &[f64],
+    second: &[f64],
+    mean: &[f64],
+    covariance: &[f64],
+    out: &mut [f64],
+) {
+    for ((out, s), c) in out.iter_mut().zip(second).zip(covariance) {
+        *out = s + count * c;
+    }
+    shape.add_outer(-2.0, first, mean, out);
+    shape.add_outer(count, mean, mean, out);
+}

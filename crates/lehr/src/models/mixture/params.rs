@@ -1,0 +1,174 @@
+//! What a user can choose about a mixture.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// The prior of the mixture weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// A symmetric Dirichlet distribution over K weights.
+    Dirichlet,
+    /// Stick-breaking, a Dirichlet process truncated at K components.
+    Sticks,
+}
+
+/// How q treats a component's mean and precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Factorisation {
+    /// q(mu, Lambda), one Normal-Wishart distribution, as in scikit-learn.
+    NormalWishart,
+    /// q(mu) q(Lambda) with independent priors, as in the paper.
+    Independent,
+}
+
+/// The shape of the components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Covariance {
+    /// Any ellipsoid.
+    Full,
+    /// Ellipsoids along the axes: the Wishart's scale matrix is diagonal.
+    Diagonal,
+}
+
+/// Where a fit begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Spread-out items chosen by k-means++, every item given to the nearest.
+    KmeansPlusPlus,
+    /// K random items as means.
+    Points,
+    /// Random responsibilities.
+    Responsibilities,
+}
+
+/// The settings of a Gaussian mixture. Priors that are left out come from the data; see
+/// [`Prior`](super::Prior).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixtureParams {
+    /// K, the number of components (the truncation, for a Dirichlet process).
+    pub components: usize,
+    /// Dirichlet or stick-breaking weights.
+    pub weights: Weights,
+    /// One Normal-Wishart, or independent q(mu) q(Lambda).
+    #[serde(default = "normal_wishart")]
+    pub factorisation: Factorisation,
+    /// Full or diagonal.
+    #[serde(default = "full")]
+    pub covariance: Covariance,
+    /// Where a fit begins.
+    #[serde(default = "kmeans")]
+    pub start: Start,
+    /// a0 of the Dirichlet (default 1/K) or alpha of the sticks (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concentration: Option<f64>,
+    /// m0, in the data's units (default: the data's mean).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Vec<f64>>,
+    /// beta0: how many items the prior mean is worth (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_precision: Option<f64>,
+    /// nu0, the Wishart's degrees of freedom (default: the number of columns).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degrees_of_freedom: Option<f64>,
+    /// W0^-1, the prior's scatter matrix by rows, or its diagonal (default: the data's covariance).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scatter: Option<Vec<f64>>,
+    /// Sort the components by size after each step; the sticks' bound depends on the order.
+    #[serde(default = "yes")]
+    pub sort: bool,
+}
+
+fn normal_wishart() -> Factorisation {
+    Factorisation::NormalWishart
+}
+fn full() -> Covariance {
+    Covariance::Full
+}
+fn kmeans() -> Start {
+    Start::KmeansPlusPlus
+}
+fn yes() -> bool {
+    true
+}
+
+impl MixtureParams {
+    /// A mixture of `components` Gaussians with Dirichlet weights (`gmm`).
+    pub fn gmm(components: usize) -> Self {
+        MixtureParams {
+            components,
+            weights: Weights::Dirichlet,
+            factorisation: normal_wishart(),
+            covariance: full(),
+            start: kmeans(),
+            concentration: None,
+            mean: None,
+            mean_precision: None,
+            degrees_of_freedom: None,
+            scatter: None,
+            sort: true,
+        }
+    }
+
+    /// A Dirichlet-process mixture truncated at `components` (`dpgmm`).
+    pub fn dpgmm(components: usize) -> Self {
+        MixtureParams { weights: Weights::Sticks, ..Self::gmm(components) }
+    }
+
+    /// Checks everything that can be checked without the data, then what needs their shape.
+    pub(super) fn check(&self, n_items: usize, n_dims: usize) -> Result<()> {
+        if self.components == 0 {
+            return Err(Error::config("components", 0, "a mixture needs at least one component"));
+        }
+        if self.components > n_items {
+            return Err(Error::config(
+                "components",
+                self.components,
+                format!(
+                    "there are only {n_items} rows, and a component needs at least one; \
+                     try -k {} or fewer",
+                    n_items.min(10)
+                ),
+            ));
+        }
+        let positive = |field: &str, value: Option<f64>| match value {
+            Some(x) if !(x > 0.0 && x.is_finite()) => {
+                Err(Error::config(field, x, "must be a positive number; leave it out for the default"))
+            }
+            _ => Ok(()),
+        };
+        positive("concentration", self.concentration)?;
+        positive("mean_precision", self.mean_precision)?;
+        positive("degrees_of_freedom", self.degrees_of_freedom)?;
+        if let Some(dof) = self.degrees_of_freedom.filter(|&dof| dof <= n_dims as f64 - 1.0) {
+            return Err(Error::config(
+                "degrees_of_freedom",
+                dof,
+                format!("must exceed the number of columns less one, {}", n_dims - 1),
+            ));
+        }
+        let finite = |field: &str, values: &Option<Vec<f64>>, lengths: &[usize]| {
+            let Some(values) = values else { return Ok(()) };
+            if !lengths.contains(&values.len()) {
+                let lengths: Vec<_> = lengths.iter().map(|l| l.to_string()).collect();
+                let allowed = format!("the data have {n_dims} columns, so {}", lengths.join(" or "));
+                let found = format!("{} numbers", values.len());
+                return Err(Error::config(field, found, format!("{allowed} are needed")));
+            }
+            match values.iter().find(|x| !x.is_finite()) {
+                Some(x) => Err(Error::config(field, x, "every number must be finite")),
+                None => Ok(()),
+            }
+        };
+        finite("mean", &self.mean, &[n_dims])?;
+        match self.covariance {
+            Covariance::Full => finite("scatter", &self.scatter, &[n_dims * n_dims]),
+            Covariance::Diagonal => finite("scatter", &self.scatter, &[n_dims]),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Units and priors: taken from the data where the user gave none, kept with the run.
+
+use serde::{Deserialize, Serialize};
+
+use super::params::{Covariance, MixtureParams, Weights};
+use crate::data::{Points, Rows};
+use crate::math::kernels::TILE;
+use crate::math::packed::Symmetric;
+use crate::{Error, Result};
+
+/// The coordinates in which a mixture computes: z = (x - shift) / scale, column by column.
+///
+/// Shifted by the mean and scaled by a power of two near the standard deviation, so that neither
+/// large offsets (years, temperatures in kelvin) nor huge or tiny units cost digits. Results and
+/// bounds are given in the data's own units.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Units {
+    /// What is subtracted.
+    pub shift: Vec<f64>,
+    /// What is divided by, a power of two.
+    pub scale: Vec<f64>,
+}
+
+impl Units {
+    /// ln |dz/dx| of one item: what a density in z needs to be one in x.
+    pub fn ln_jacobian(&self) -> f64 {
+        -self.scale.iter().map(|s| s.ln()).sum::<f64>()
+    }
+
+    /// Copies up to [`TILE`] items, transposed and in z, to `tile` (`[n_dims][TILE]`).
+    pub(super) fn load(&self, points: &Points, items: &[u32], tile: &mut [f64]) {
+        let d = points.n_dims();
+        for (slot, &n) in items.iter().enumerate() {
+            let at = n as usize * d;
+            match points.rows() {
+                Rows::F64(rows) => self.load_row(rows[at..at + d].iter().copied(), slot, tile),
+                Rows::F32(rows) => {
+                    self.load_row(rows[at..at + d].iter().map(|&x| f64::from(x)), slot, tile);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn load_row(&self, row: impl Iterator<Item = f64>, slot: usize, tile: &mut [f64]) {
+        let columns = tile.chunks_exact_mut(TILE).zip(&self.shift).zip(&self.scale);
+        for (x, ((column, shift), scale)) in row.zip(columns) {
+            // The scale is a power of two: dividing is exact, and the reciprocal is too.
+            column[slot] = (x - shift) * (1.0 / scale);
+        }
+    }
+}
+
+/// The prior of a mixture with every number fixed, in the coordinates of [`Units`].
+///
+/// Defaults: m0 the data's mean; beta0 = 1; nu0 the number of columns; W0^-1 the data's covariance
+/// (divisor N - 1), plus a millionth of its diagonal so that collinear columns stay usable; a0 =
+/// 1/K, or alpha = 1 for sticks. For independent q(mu) q(Lambda) the mean's prior precision is
+/// beta0 times the inverse of the data's covariance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prior {
+    /// a0 or alpha.
+    pub concentration: f64,
+    /// m0.
+    pub mean: Vec<f64>,
+    /// beta0 (Normal-Wishart).
+    pub mean_precision: f64,
+    /// R0, packed (independent q(mu)).
+    pub mean_precision_matrix: Vec<f64>,
+    /// nu0.
+    pub degrees_of_freedom: f64,
+    /// W0^-1, packed.
+    pub scatter: Vec<f64>,
+}
+
+/// The mean and variance of each column, weighted, in two passes.
+fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
+    let d = points.n_dims();
+    let total = total_weight(points);
+    let mut row = vec![0.0; d];
+    // Large numbers are summed as fractions of the largest, or squares of 1e200 would overflow.
+    let mut largest = vec![0.0f64; d];
+    for n in 0..points.n_items() {
+        points.copy_row(n, &mut row);
+        largest.iter_mut().zip(&row).for_each(|(l, x)| *l = l.max(x.abs()));
+    }
+    let unit: Vec<f64> = largest.iter().map(|&l| power_of_two(l)).collect();
+    let weight = |n: usize| points.weights().map_or(1.0, |w| w[n]);
+    let (mut mean, mut variance) = (vec![0.0; d], vec![0.0; d]);
+    for n in 0..points.n_items() {
+        points.copy_row(n, &mut row);
+        for j in 0..d {
+            mean[j] += weight(n) * (row[j] / unit[j]);
+        }
+    }
+    mean.iter_mut().for_each(|m| *m /= total);
+    for n in 0..points.n_items() {
+        points.copy_row(n, &mut row);
+        for j in 0..d {
+            variance[j] += weight(n) * (row[j] / unit[j] - mean[j]).powi(2);
+        }
+    }
+    for j in 0..d {
+        let deviation = (variance[j] / total).sqrt();
+        // Below the rounding of the mean, a spread is noise: the column is constant.
+        if deviation.is_nan() || deviation <= 1e-12 * mean[j].abs().max(f64::MIN_POSITIVE) {
+            let name = points.names().get(j).map_or((j + 1).to_string(), |n| format!("'{n}'"));
+            return Err(Error::data(format!(
+                "column {name} is constant (always {}), so it says nothing about clusters and has \
+                 no finite density; leave it out with --drop {}",
+                mean[j] * unit[j],
+                name.trim_matches('\'')
+            )));
+        }
+        mean[j] *= unit[j];
+        variance[j] = deviation * unit[j];
+    }
+    Ok((mean, variance))
+}
+
+pub(super) fn total_weight(points: &Points) -> f64 {
+    points.weights().map_or(points.n_items() as f64, |w| w.iter().sum())
+}
+
+/// The power of two at or below |x|, within the range where its reciprocal is a normal number.
+fn power_of_two(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x.abs().log2().floor().clamp(-1000.0, 1000.0).exp2() }
+}
+
+/// Units and prior for this data.
+pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Units, Prior)> {
+    let d = points.n_dims();
+    if points.n_items() < 2 {
+        return Err(Error::data(
+            "there is only one row; a mixture needs at least two to learn a spread from",
+        ));
+    }
+    params.check(points.n_items(), d)?;
+    let (mean, deviation) = column_moments(points)?;
+    let scale = deviation.iter().map(|&s| power_of_two(s)).collect();
+    let units = Units { shift: mean, scale };
+    let shape = match params.covariance {
+        Covariance::Full => Symmetric::full(d),
+        Covariance::Diagonal => Symmetric::diagonal(d),
+    };
+    let covariance = covariance(points, &units, shape);
+
+    let scatter = match &params.scatter {
+        None => covariance.clone(),
+        Some(given) => {
+            let mut packed = vec![0.0; shape.len()];
+            let z = |i: usize, j: usize| given_entry(given, d, i, j) / units.scale[i] / units.scale[j];
+            for i in 0..d {
+                if shape.is_diagonal() {
+                    packed[i] = given[i] / units.scale[i] / units.scale[i];
+                    continue;
+                }
+                for j in 0..=i {
+                    packed[i * (i + 1) / 2 + j] = z(i, j);
+                }
+            }
+            packed
+        }
+    };
+    if !shape.cholesky(&mut scatter.clone()) {
+        return Err(Error::config(
+            "scatter",
+            "the matrix given",
+            "it must be symmetric and positive definite; leave it out to use the data's covariance",
+        ));
+    }
+    let mean_precision = params.mean_precision.unwrap_or(1.0);
+    let mut factor = covariance;
+    if !shape.cholesky(&mut factor) {
+        return Err(Error::data(
+            "the columns' covariance is singular even after regularisation; drop columns that are \
+             combinations of others, or use --covariance diagonal",
+        ));
+    }
+    shape.invert_lower(&mut factor);
+    let mut mean_precision_matrix = vec![0.0; shape.len()];
+    shape.gram(&factor, &mut mean_precision_matrix);
+    mean_precision_matrix.iter_mut().for_each(|x| *x *= mean_precision);
+
+    let mean = match &params.mean {
+        None => vec![0.0; d],
+        Some(given) => (0..d).map(|j| (given[j] - units.shift[j]) / units.scale[j]).collect(),
+    };
+    let concentration = params.concentration.unwrap_or(match params.weights {
+        Weights::Dirichlet => 1.0 / params.components as f64,
+        Weights::Sticks => 1.0,
+    });
+    let degrees_of_freedom = params.degrees_of_freedom.unwrap_or(d as f64);
+    let prior = Prior {
+        concentration,
+        mean,
+        mean_precision,
+        mean_precision_matrix,
+        degrees_of_freedom,
+        scatter,
+    };
+    Ok((units, prior))
+}
+
+/// Entry (i, j) of a matrix given by rows, symmetrised.
+fn given_entry(given: &[f64], d: usize, i: usize, j: usize) -> f64 {
+    0.5 * (given[i * d + j] + given[j * d + i])
+}
+
+/// The data's covariance in z (divisor N - 1), with a millionth of the variances on the diagonal.
+fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
+    let d = points.n_dims();
+    let mut out = vec![0.0; shape.len()];
+    let mut row = vec![0.0; d];
+    for n in 0..points.n_items() {
+        points.copy_row(n, &mut row);
+        for j in 0..d {
+            row[j] = (row[j] - units.shift[j]) / units.scale[j];
+        }
+        shape.add_outer(points.weights().map_or(1.0, |w| w[n]), &row, &row, &mut out);
+    }
+    // With weights below 1 the total can be small; the divisor must stay positive.
+    let total = total_weight(points);
+    let divisor = if total > 1.0 { total - 1.0 } else { total };
+    out.iter_mut().for_each(|x| *x /= divisor);
+    for i in 0..d {
+        out[shape.diagonal_index(i)] *= 1.0 + 1e-6;
+    }
+    out
+}

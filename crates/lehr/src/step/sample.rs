@@ -1,0 +1,223 @@
+//! Line 1 of Algorithm 1: which items form the batch S_t. A pure function of (seed, restart, step).
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::rng::{Address, Purpose};
+
+/// The items of one step and their annealing weights.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// The items of S_t, then those that only carry noise (the law `lagged`).
+    pub items: Vec<u32>,
+    /// The annealing weight of each; exactly 1 without noise.
+    pub weights: Vec<f64>,
+    /// |S|: how many of `items` belong to S_t and count for the bound.
+    pub size: usize,
+    /// N: how many items there are in all.
+    pub population: usize,
+}
+
+impl Batch {
+    /// A batch of the given items with weights of 1.
+    pub fn of(items: Vec<u32>, population: usize) -> Self {
+        let size = items.len();
+        Batch { items, weights: vec![1.0; size], size, population }
+    }
+
+    /// Everything, once.
+    pub fn all(n_items: usize) -> Self {
+        Self::of((0..n_items as u32).collect(), n_items)
+    }
+
+    /// Takes the noise off again: S_t with weights of 1.
+    pub fn quieten(&mut self) {
+        self.items.truncate(self.size);
+        self.weights.clear();
+        self.weights.resize(self.size, 1.0);
+    }
+}
+
+/// How batches are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// Epochs: all items in random order, then all again in another order. Every item is seen
+    /// equally often.
+    #[default]
+    Epochs,
+    /// Every batch on its own, no item twice in one batch.
+    WithoutReplacement,
+    /// Every item on its own, as the paper's theorem assumes.
+    WithReplacement,
+}
+
+/// Draws the batch of any step, in any order of steps.
+#[derive(Debug)]
+pub struct Sampler {
+    n_items: usize,
+    size: Option<usize>,
+    sampling: Sampling,
+    seed: u64,
+    restart: u32,
+    /// The last two epochs' orders: a batch can lie across the boundary.
+    epochs: Vec<(u64, Vec<u32>)>,
+    /// The identity, outside of `draw`; for drawing without replacement in O(|S|).
+    identity: Vec<u32>,
+}
+
+impl Sampler {
+    /// Batches of `size` out of `n_items`; `None` is the full batch.
+    pub fn new(
+        n_items: usize,
+        size: Option<usize>,
+        sampling: Sampling,
+        seed: u64,
+        restart: u32,
+    ) -> Self {
+        Sampler { n_items, size, sampling, seed, restart, epochs: Vec::new(), identity: Vec::new() }
+    }
+
+    /// The items of step `t` (from 1) with weights of 1, into `batch`.
+    pub fn draw(&mut self, t: u64, batch: &mut Batch) {
+        batch.items.clear();
+        self.append(t, &mut batch.items);
+        batch.size = batch.items.len();
+        batch.population = self.n_items;
+        batch.quieten();
+    }
+
+    /// Appends the items of step `t`; step 0 is a batch of its own that no step uses.
+    pub fn append(&mut self, t: u64, out: &mut Vec<u32>) {
+        let Some(size) = self.size else {
+            out.extend(0..self.n_items as u32);
+            return;
+        };
+        let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, t).rng(0);
+        match self.sampling {
+            Sampling::WithReplacement => {
+                out.extend((0..size).map(|_| rng.below(self.n_items as u64) as u32));
+            }
+            Sampling::WithoutReplacement => {
+                if self.identity.is_empty() {
+                    self.identity = (0..self.n_items as u32).collect();
+                }
+                let mut swaps = Vec::with_capacity(size);
+                for i in 0..size {
+                    let j = i + rng.below((self.n_items - i) as u64) as usize;
+                    self.identity.swap(i, j);
+                    swaps.push(j);
+                }
+                out.extend_from_slice(&self.identity[..size]);
+                for (i, j) in swaps.into_iter().enumerate().rev() {
+                    self.identity.swap(i, j);
+                }
+            }
+            Sampling::Epochs => {
+                let first = u128::from(t) * size as u128;
+                let mut position = (first % self.n_items as u128) as usize;
+                let mut epoch = (first / self.n_items as u128) as u64;
+                let mut left = size;
+                while left > 0 {
+                    let take = left.min(self.n_items - position);
+                    let order = self.epoch(epoch);
+                    out.extend_from_slice(&order[position..position + take]);
+                    left -= take;
+                    epoch += 1;
+                    position = 0;
+                }
+            }
+        }
+    }
+
+    /// The order of the items in one epoch.
+    fn epoch(&mut self, epoch: u64) -> &[u32] {
+        let known = self.epochs.iter().position(|(e, _)| *e == epoch);
+        let at = known.unwrap_or_else(|| {
+            // Purpose `Sample` with rng(1), so that epochs and single batches never share numbers.
+            let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, epoch).rng(1);
+            let mut order: Vec<u32> = (0..self.n_items as u32).collect();
+            for i in (1..order.len()).rev() {
+                order.swap(i, rng.below(i as u64 + 1) as usize);
+            }
+            if self.epochs.len() == 2 {
+                self.epochs.remove(0);
+            }
+            self.epochs.push((epoch, order));
+            self.epochs.len() - 1
+        });
+        &self.epochs[at].1
+    }
+}
+
+/// A seeded split of `n_items` into (kept, held out), both in rising order.
+pub fn split(n_items: usize, held_out: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..n_items as u32).collect();
+    let mut rng = Address::new(seed, Purpose::Holdout, 0, 0).rng(0);
+    let held_out = held_out.min(n_items);
+    for i in 0..held_out {
+        order.swap(i, i + rng.below((n_items - i) as u64) as usize);
+    }
+    let mut kept = order.split_off(held_out);
+    kept.sort_unstable();
+    order.sort_unstable();
+    (kept, order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(sampler: &mut Sampler, t: u64) -> Vec<u32> {
+        let mut batch = Batch::default();
+        sampler.draw(t, &mut batch);
+        assert!(batch.weights.iter().all(|&w| w.to_bits() == 1f64.to_bits()));
+        batch.items
+    }
+
+    #[test]
+    fn any_step_can_be_drawn_alone() {
+        for sampling in [Sampling::Epochs, Sampling::WithReplacement, Sampling::WithoutReplacement]
+        {
+            let mut forward = Sampler::new(23, Some(7), sampling, 5, 1);
+            let all: Vec<_> = (0..40).map(|t| draw(&mut forward, t)).collect();
+            for t in (0..40).rev() {
+                let mut fresh = Sampler::new(23, Some(7), sampling, 5, 1);
+                assert_eq!(draw(&mut fresh, t), all[t as usize]);
+            }
+            let mut other = Sampler::new(23, Some(7), sampling, 6, 1);
+            assert_ne!(draw(&mut other, 3), all[3]);
+        }
+    }
+
+    #[test]
+    fn epochs_see_every_item_equally_often() {
+        let mut sampler = Sampler::new(10, Some(4), Sampling::Epochs, 1, 0);
+        let mut seen = [0; 10];
+        (0..25).for_each(|t| draw(&mut sampler, t).iter().for_each(|&n| seen[n as usize] += 1));
+        assert_eq!(seen, [10; 10]);
+    }
+
+    #[test]
+    fn without_replacement_has_no_item_twice_and_is_uniform() {
+        let mut sampler = Sampler::new(10, Some(4), Sampling::WithoutReplacement, 1, 0);
+        let mut seen = [0f64; 10];
+        for t in 0..10_000 {
+            let mut items = draw(&mut sampler, t);
+            items.iter().for_each(|&n| seen[n as usize] += 1.0);
+            items.sort_unstable();
+            items.dedup();
+            assert_eq!(items.len(), 4);
+        }
+        // Binomial(10000, 0.4): standard deviation 49.
+        assert!(seen.iter().all(|s| (s - 4000.0).abs() < 6.0 * 49.0), "{seen:?}");
+    }
+
+    #[test]
+    fn a_split_is_a_partition() {
+        let (kept, held_out) = split(100, 30, 9);
+        assert_eq!((kept.len(), held_out.len()), (70, 30));
+        let mut all = [kept, held_out].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<_>>());
+    }
+}

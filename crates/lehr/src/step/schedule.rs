@@ -1,0 +1,251 @@
+//! rho_t and M_t: how step size and effective batch size change over the steps. Small values that
+//! read and write as text, so that a run records them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// M_t, the effective batch size.
+///
+/// As text: `off`, `50` (constant), `50t` (linear: 50 times the step), `geometric:10:150` (from 10 to
+/// the real batch size over 150 steps).
+///
+/// ```
+/// use lehr::step::schedule::Effective;
+/// let linear: Effective = "50t".parse().unwrap();
+/// assert_eq!(linear.at(3, 1000), Some(150.0));
+/// assert_eq!(linear.at(20, 1000), None); // 50 * 20 >= 1000: the noise is gone
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Effective {
+    /// No noise: plain SVI, or batch VI.
+    #[default]
+    Off,
+    /// The same M in every step.
+    Constant(f64),
+    /// M_t = c t.
+    Linear(f64),
+    /// M_t grows by a constant factor from `from` to |S| over `steps` steps.
+    Geometric {
+        /// M at the first step.
+        from: f64,
+        /// The step at which M reaches |S|.
+        steps: u64,
+    },
+}
+
+impl Effective {
+    /// M at step `t` (from 1) for a batch of `batch` items; `None` where there is no noise.
+    pub fn at(&self, t: u64, batch: usize) -> Option<f64> {
+        let size = batch as f64;
+        let m = match *self {
+            Effective::Off => return None,
+            Effective::Constant(m) => m,
+            Effective::Linear(c) => c * t as f64,
+            Effective::Geometric { steps, .. } if t > steps => return None,
+            Effective::Geometric { from, steps } => {
+                from * (size / from).powf((t - 1) as f64 / steps as f64)
+            }
+        };
+        (m < size).then_some(m)
+    }
+
+    /// What is wrong with the numbers, if anything.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        match *self {
+            Effective::Off => None,
+            Effective::Constant(m) | Effective::Linear(m) | Effective::Geometric { from: m, .. }
+                if !(m > 0.0 && m.is_finite()) =>
+            {
+                Some("the effective batch size must be a positive number")
+            }
+            Effective::Geometric { steps: 0, .. } => Some("a schedule needs at least one step"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Effective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Effective::Off => write!(f, "off"),
+            Effective::Constant(m) => write!(f, "{m}"),
+            Effective::Linear(c) => write!(f, "{c}t"),
+            Effective::Geometric { from, steps } => write!(f, "geometric:{from}:{steps}"),
+        }
+    }
+}
+
+impl FromStr for Effective {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "'{text}' is not an effective batch size: use a number (50), a multiple of the step \
+                 (50t), geometric:FROM:STEPS (geometric:10:150) or off"
+            )
+        };
+        let number = |s: &str| s.trim().parse::<f64>().map_err(|_| wrong());
+        let parsed = if text == "off" {
+            Effective::Off
+        } else if let Some(rest) = text.strip_prefix("geometric:") {
+            let (from, steps) = rest.split_once(':').ok_or_else(wrong)?;
+            let steps = steps.trim().parse().map_err(|_| wrong())?;
+            Effective::Geometric { from: number(from)?, steps }
+        } else if let Some(c) = text.strip_suffix('t') {
+            Effective::Linear(number(c)?)
+        } else {
+            Effective::Constant(number(text)?)
+        };
+        match parsed.problem() {
+            Some(problem) => Err(format!("'{text}': {problem}")),
+            None => Ok(parsed),
+        }
+    }
+}
+
+/// rho_t, the step size.
+///
+/// As text: `0.5` (constant), `power:10:0.75` for (10 + t)^-0.75, `0.5,1` for 0.5 while there is noise
+/// and 1 as soon as it is off (full batches only).
+///
+/// ```
+/// use lehr::step::schedule::StepSize;
+/// let rho: StepSize = "power:10:0.75".parse().unwrap();
+/// assert_eq!(rho.at(6, true), 16f64.powf(-0.75));
+/// let rho: StepSize = "0.85,1".parse().unwrap();
+/// assert_eq!((rho.at(1, true), rho.at(2, false)), (0.85, 1.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum StepSize {
+    /// The same in every step.
+    Constant(f64),
+    /// (tau0 + t)^-kappa.
+    Power {
+        /// Delays the decay.
+        tau0: f64,
+        /// The decay; SVI converges for kappa in (0.5, 1].
+        kappa: f64,
+    },
+    /// This while the step is noisy, 1 once it is not.
+    UntilQuiet(f64),
+}
+
+impl StepSize {
+    /// rho at step `t` (from 1), which has annealing noise or not.
+    pub fn at(&self, t: u64, noisy: bool) -> f64 {
+        match *self {
+            StepSize::Constant(rho) => rho,
+            StepSize::Power { tau0, kappa } => (tau0 + t as f64).powf(-kappa).min(1.0),
+            StepSize::UntilQuiet(rho) if noisy => rho,
+            StepSize::UntilQuiet(_) => 1.0,
+        }
+    }
+
+    /// What is wrong with the numbers, if anything.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        match *self {
+            StepSize::Constant(rho) | StepSize::UntilQuiet(rho) => (!(rho > 0.0 && rho <= 1.0))
+                .then_some("a step size must lie above 0 and be at most 1"),
+            StepSize::Power { tau0, kappa } => (!(tau0 >= 0.0
+                && tau0.is_finite()
+                && (0.0..=1.0).contains(&kappa)))
+            .then_some("power:TAU0:KAPPA needs tau0 >= 0 and kappa between 0 and 1"),
+        }
+    }
+}
+
+impl fmt::Display for StepSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepSize::Constant(rho) => write!(f, "{rho}"),
+            StepSize::Power { tau0, kappa } => write!(f, "power:{tau0}:{kappa}"),
+            StepSize::UntilQuiet(rho) => write!(f, "{rho},1"),
+        }
+    }
+}
+
+impl FromStr for StepSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "'{text}' is not a step size: use a number (0.5), power:TAU0:KAPPA \
+                 (power:10:0.75) or RHO,1 (0.5,1: 0.5 while there is noise, then 1)"
+            )
+        };
+        let number = |s: &str| s.trim().parse::<f64>().map_err(|_| wrong());
+        let parsed = if let Some(rest) = text.strip_prefix("power:") {
+            let (tau0, kappa) = rest.split_once(':').ok_or_else(wrong)?;
+            StepSize::Power { tau0: number(tau0)?, kappa: number(kappa)? }
+        } else if let Some((rho, one)) = text.split_once(',') {
+            if one.trim() != "1" {
+                return Err(wrong());
+            }
+            StepSize::UntilQuiet(number(rho)?)
+        } else {
+            StepSize::Constant(number(text)?)
+        };
+        match parsed.problem() {
+            Some(problem) => Err(format!("'{text}': {problem}")),
+            None => Ok(parsed),
+        }
+    }
+}
+
+macro_rules! as_text {
+    ($($name:ident),*) => {$(
+        impl TryFrom<String> for $name {
+            type Error = String;
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+        impl From<$name> for String {
+            fn from(value: $name) -> String {
+                value.to_string()
+            }
+        }
+    )*};
+}
+as_text!(Effective, StepSize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_survive_text() {
+        for text in ["off", "50", "0.5t", "geometric:10:150"] {
+            assert_eq!(text.parse::<Effective>().unwrap().to_string(), text);
+        }
+        for text in ["0.5", "power:10:0.75", "0.85,1"] {
+            assert_eq!(text.parse::<StepSize>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_the_allowed_forms() {
+        for text in ["", "x", "-3", "0", "NaN", "inf", "5tt", "geometric:3", "geometric:3:0"] {
+            assert!(text.parse::<Effective>().is_err(), "{text}");
+        }
+        for text in ["", "0", "1.5", "-1", "NaN", "0.5,2", "power:1", "power:-1:0.5", "power:1:2"] {
+            assert!(text.parse::<StepSize>().is_err(), "{text}");
+        }
+        assert!("x".parse::<Effective>().unwrap_err().contains("geometric:10:150"));
+    }
+
+    #[test]
+    fn the_geometric_schedule_runs_from_m0_to_the_batch() {
+        let schedule = Effective::Geometric { from: 10.0, steps: 3 };
+        let at = |t| schedule.at(t, 1250).unwrap();
+        assert!((at(1) - 10.0).abs() < 1e-12 && (at(2) - 50.0).abs() < 1e-9);
+        assert_eq!(schedule.at(4, 1250), None);
+        assert_eq!(Effective::Constant(50.0).at(9, 50), None);
+    }
+}
