@@ -107,7 +107,7 @@ impl Axes {
     pub fn x_ticks(&self, panel: &Panel) -> Ticks {
         if !panel.x_names.is_empty() {
             let (at, labels) = panel.x_names.iter().cloned().unzip();
-            return Ticks { at, labels, note: None };
+            return Ticks { at, labels, ..Ticks::default() };
         }
         self.x.ticks(52.0, 10.0, |label| text::width(label, TICK_SIZE))
     }

@@ -107,7 +107,11 @@ pub fn labels(ticks: &[Decimal]) -> (Vec<String>, Option<String>) {
         if top >= 4 && places <= 2 {
             let label = |t: &Decimal| match t.digits {
                 0 => "0".to_owned(),
-                _ => trimmed(t.plain(unit, places)) + suffix(unit),
+                // `200k 400k … 1M` reads better than `0.2M 0.4M … 1M`.
+                _ => {
+                    let own = (t.magnitude() / 3 * 3).clamp(3, unit);
+                    trimmed(t.plain(own, (own - finest).max(0))) + suffix(own)
+                }
             };
             return (ticks.iter().map(label).collect(), None);
         }

@@ -21,7 +21,7 @@ const TICK_GAP: f64 = 4.0;
 const SLANT: f64 = 35.0;
 
 const TEXT: &str = r##"fill="#222222""##;
-const FAINT: &str = r##"fill="#4d4d4d""##;
+const FAINT: &str = r##"fill="#333333""##;
 const GRID: &str = r##"stroke="#e7e7e7" stroke-width="0.8""##;
 const FRAME: &str = r##"stroke="#4d4d4d" stroke-width="0.9""##;
 /// The embedded font has one weight: a thin outline makes headings stand out.
@@ -38,6 +38,8 @@ struct Sheet<'a> {
     shapes: Vec<(Shape, Colour)>,
     heading: Vec<String>,
     legend: Option<Rect>,
+    /// Horizontal middle of the vertical axis' name.
+    name_at: f64,
     left: f64,
     right: f64,
     top: f64,
@@ -64,10 +66,14 @@ impl<'a> Sheet<'a> {
         let beside = legend.map_or(0.0, |l| (l.x + l.w - plot.0).max(0.0));
         // Half of the last tick's label may reach beyond the plot.
         let overhang = x_ticks.labels.last().map_or(0.0, wide) / 2.0;
+        let overhang = if slanted { 0.0 } else { overhang };
         let y_name = if panel.y_label.is_empty() { 0.0 } else { NAME + 8.0 };
-        let first = if slanted { widest(&x_ticks) * slant.cos() * 0.6 } else { 0.0 };
+        let before = |(at, label): (&f64, &String)| wide(label) * slant.cos() - axes.x.place(*at);
+        let reach = x_ticks.at.iter().zip(&x_ticks.labels).map(before).fold(0.0, f64::max);
+        let y_names = TICK + TICK_GAP + widest(&y_ticks);
         Self {
-            left: (TICK + TICK_GAP + widest(&y_ticks)).max(first) + y_name,
+            left: (y_names + y_name).max(if slanted { reach } else { 0.0 }),
+            name_at: -y_names - y_name + NAME / 2.0,
             right: beside.max(overhang),
             top: heading.len() as f64 * (HEADING + 4.0)
                 + if heading.is_empty() { 0.0 } else { 6.0 }
@@ -102,6 +108,9 @@ impl<'a> Sheet<'a> {
         svg.open(&format!(r#"clip-path="url(#plot{index})""#));
         for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
             marks::draw(svg, series, shape, *colour);
+        }
+        for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
+            marks::draw_mean(svg, series, shape, *colour);
         }
         svg.close();
         if self.shapes.iter().all(|(shape, _)| shape.is_empty()) {
@@ -142,6 +151,12 @@ impl<'a> Sheet<'a> {
             svg.line((-TICK, *y), (0.0, *y), FRAME);
             svg.text((-TICK - TICK_GAP, *y), TICK_SIZE, Anchor::End, FAINT, label);
         }
+        for x in self.x_ticks.minor.iter().map(|v| self.axes.x.place(*v)) {
+            svg.line((x, h), (x, h + TICK / 2.0), FRAME);
+        }
+        for y in self.y_ticks.minor.iter().map(|v| h - self.axes.y.place(*v)) {
+            svg.line((-TICK / 2.0, y), (0.0, y), FRAME);
+        }
         if let Some(note) = &self.y_ticks.note {
             svg.text((0.0, -TICK_SIZE / 2.0 - 5.0), TICK_SIZE, Anchor::Start, FAINT, note);
         }
@@ -149,8 +164,15 @@ impl<'a> Sheet<'a> {
         if let Some(note) = &self.x_ticks.note {
             svg.text((w, under), TICK_SIZE, Anchor::End, FAINT, note);
         }
-        svg.text((w / 2.0, under), NAME, Anchor::Middle, TEXT, &self.panel.x_label);
-        let x = -self.left + NAME / 2.0;
+        let name = &self.panel.x_label;
+        let note = self.x_ticks.note.as_ref().map_or(0.0, |n| text::width(n, TICK_SIZE) + 8.0);
+        // A long name gives way to the note at the end of the same line.
+        if note > 0.0 && text::width(name, NAME) / 2.0 + note > w / 2.0 {
+            svg.text((0.0, under), NAME, Anchor::Start, TEXT, name);
+        } else {
+            svg.text((w / 2.0, under), NAME, Anchor::Middle, TEXT, name);
+        }
+        let x = self.name_at;
         let turn = format!(r#"{TEXT} transform="rotate(-90 {} {})""#, number(x), number(h / 2.0));
         svg.text((x, h / 2.0), NAME, Anchor::Middle, &turn, &self.panel.y_label);
         svg.close();

@@ -26,7 +26,7 @@ pub fn place(panel: &Panel, shapes: &[(Shape, Colour)], plot: (f64, f64)) -> Opt
     }
     let widest = names.iter().map(|n| text::width(n, SIZE)).fold(0.0, f64::max);
     let (w, h) = (widest + SWATCH + GAP + 2.0 * PAD, names.len() as f64 * LINE + 2.0 * PAD - 3.0);
-    let outside = Rect { x: plot.0 + 8.0, y: -PAD, w, h };
+    let outside = Rect { x: plot.0 + 8.0, y: 0.0, w, h };
     // A legend that takes up much of the plot is in the way even where no data are.
     if panel.legend == Legend::Outside || w > 0.6 * plot.0 || h > 0.6 * plot.1 {
         return Some(outside);
@@ -47,7 +47,7 @@ pub fn draw(svg: &mut Svg, panel: &Panel, shapes: &[(Shape, Colour)], area: Rect
     svg.element(
         "rect",
         &format!(
-            r##"x="{x}" y="{y}" width="{w}" height="{h}" rx="3" fill="#ffffff" fill-opacity="0.9""##
+            r##"x="{x}" y="{y}" width="{w}" height="{h}" rx="3" fill="#ffffff" fill-opacity="0.9" stroke="#dddddd" stroke-width="0.8""##
         ),
     );
     let entries = panel.series.iter().zip(shapes).filter_map(|(s, shape)| {

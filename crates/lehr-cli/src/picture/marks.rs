@@ -73,6 +73,11 @@ fn shape(series: &Series, axes: &Axes, slot: (f64, f64)) -> Shape {
             }
         }
     }
+    if matches!(series.mark, Mark::Line(_) | Mark::Fan { .. }) {
+        // A piece of a single point has no length to stroke: show it as a dot.
+        let lone = shape.strokes.iter().filter(|s| s.len() == 1);
+        shape.dots = lone.map(|s| s[0]).collect();
+    }
     shape
 }
 
@@ -194,7 +199,7 @@ pub fn stroke(colour: Colour, width: f64, opacity: f64, dash: &[f64]) -> String 
     out
 }
 
-/// Draws one series as a group of its own.
+/// Draws one series as a group of its own, but for the mean of a fan.
 pub fn draw(svg: &mut Svg, series: &Series, shape: &Shape, colour: Colour) {
     let (kind, fill) = match &series.mark {
         Mark::Line(_) => ("line", 0.0),
@@ -219,27 +224,26 @@ pub fn draw(svg: &mut Svg, series: &Series, shape: &Shape, colour: Colour) {
             ),
         );
     }
-    let last = shape.strokes.len().saturating_sub(1);
-    for (i, points) in shape.strokes.iter().enumerate().filter(|s| !s.1.is_empty()) {
+    let strokes = match &series.mark {
+        Mark::Fan { .. } => &shape.strokes[..shape.strokes.len().saturating_sub(1)],
+        _ => &shape.strokes[..],
+    };
+    for points in strokes.iter().filter(|s| s.len() > 1) {
         let looks = match &series.mark {
             Mark::Line(_) => stroke(colour, series.size, series.opacity, &series.dash),
-            Mark::Fan { .. } if i < last => stroke(colour, 0.8, series.opacity, &[]),
+            Mark::Fan { .. } => stroke(colour, 0.8, series.opacity, &[]),
             Mark::Ellipse { .. } => {
                 format!(r#"fill="{colour}" fill-opacity="{}" {outline}"#, number(fill))
             }
             _ => outline.clone(),
         };
-        if let (Mark::Fan { .. }, true) = (&series.mark, i == last) {
-            // A pale rim keeps the mean apart from the runs around it.
-            let rim = stroke(Colour(255, 255, 255), series.size + 1.8, 0.75, &[]);
-            svg.element("path", &format!(r#"d="{}" {rim}"#, path(points, false)));
-        }
         let closed = matches!(series.mark, Mark::Ellipse { .. });
         svg.element("path", &format!(r#"d="{}" {looks}"#, path(points, closed)));
     }
     if !shape.dots.is_empty() {
         let (radius, fill) = match &series.mark {
             Mark::Scatter(_) => (series.size, fill),
+            Mark::Line(_) | Mark::Fan { .. } => (series.size + 0.6, 1.0),
             _ => (1.8, 0.8),
         };
         svg.open(&format!(r#"fill="{colour}" fill-opacity="{}""#, number(fill)));
@@ -249,5 +253,21 @@ pub fn draw(svg: &mut Svg, series: &Series, shape: &Shape, colour: Colour) {
         }
         svg.close();
     }
+    svg.close();
+}
+
+/// Draws the mean of a fan, which belongs above the runs of all fans.
+pub fn draw_mean(svg: &mut Svg, series: &Series, shape: &Shape, colour: Colour) {
+    let (Mark::Fan { .. }, Some(points)) = (&series.mark, shape.strokes.last()) else { return };
+    if points.len() < 2 {
+        return;
+    }
+    svg.open(r#"class="mean""#);
+    // A pale rim keeps the mean apart from the runs around it.
+    let rim = stroke(Colour(255, 255, 255), series.size + 1.8, 0.75, &[]);
+    let line = stroke(colour, series.size, 1.0, &series.dash);
+    let path = path(points, false);
+    svg.element("path", &format!(r#"d="{path}" {rim}"#));
+    svg.element("path", &format!(r#"d="{path}" {line}"#));
     svg.close();
 }

@@ -197,8 +197,11 @@ impl BoxStats {
         let reach = 1.5 * (quartiles[2] - quartiles[0]);
         let fences = quartiles[0] - reach..=quartiles[2] + reach;
         let inside = || sorted.iter().copied().filter(|v| fences.contains(v));
-        let whiskers =
-            [inside().next().unwrap_or(quartiles[0]), inside().last().unwrap_or(quartiles[2])];
+        // Quartiles are interpolated: in a small sample no value need lie between box and fence.
+        let whiskers = [
+            inside().next().map_or(quartiles[0], |v| v.min(quartiles[0])),
+            inside().next_back().map_or(quartiles[2], |v| v.max(quartiles[2])),
+        ];
         let outliers = sorted.iter().copied().filter(|v| !fences.contains(v)).collect();
         Some(Self { quartiles, whiskers, outliers })
     }
@@ -222,5 +225,7 @@ mod tests {
         assert_eq!(stats.whiskers, [1.0, 4.0]);
         assert_eq!(stats.outliers, [100.0]);
         assert_eq!(BoxStats::of(&[]), None);
+        let stats = BoxStats::of(&[0.0, 0.0, 0.0, 100.0]).unwrap();
+        assert_eq!((stats.quartiles[2], stats.whiskers[1]), (25.0, 25.0));
     }
 }

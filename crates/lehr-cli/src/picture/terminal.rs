@@ -72,11 +72,17 @@ impl Canvas {
     /// Puts a marker on every so many columns of one line, out of step with the others'.
     fn mark(&mut self, owner: usize, of: usize) {
         let start = (2 * owner + 1) * MARKER_EVERY / (2 * of);
+        let marker = Some(MARKERS[owner % MARKERS.len()]);
         for column in (start..self.columns).step_by(MARKER_EVERY) {
             let on = (0..self.rows).map(|r| r * self.columns + column);
             if let Some(i) = on.into_iter().find(|i| self.cells[*i].owner == Some(owner)) {
-                self.cells[i].marker = Some(MARKERS[owner % MARKERS.len()]);
+                self.cells[i].marker = marker;
             }
+        }
+        // A line too short to meet one of those columns is marked where it is.
+        let marked = self.cells.iter().any(|c| c.owner == Some(owner) && c.marker.is_some());
+        if let (false, Some(c)) = (marked, self.cells.iter_mut().find(|c| c.owner == Some(owner))) {
+            c.marker = marker;
         }
     }
 
@@ -259,4 +265,107 @@ pub fn histogram_bar(value: f64, max: f64, width: usize) -> String {
     let mut bar = "█".repeat(eighths / 8);
     bar.extend(['▏', '▎', '▍', '▌', '▋', '▊', '▉'].get((eighths % 8).wrapping_sub(1)));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Widths of all lines without escape sequences.
+    fn widths(chart: &str) -> Vec<usize> {
+        let visible = |line: &str| {
+            let mut escaped = false;
+            line.chars()
+                .filter(|c| {
+                    let skip = escaped || *c == '\x1b';
+                    escaped = skip && *c != 'm';
+                    !skip
+                })
+                .count()
+        };
+        chart.lines().map(visible).collect()
+    }
+
+    #[test]
+    fn a_known_line_looks_as_it_should() {
+        let line = TermSeries::new("square", (0..=10).map(|i| (f64::from(i), f64::from(i * i))));
+        let expected = [
+            "  ── square",
+            "100 ┤                                ⢀⡠⠊",
+            "    │                              ⣀⠔⠁",
+            "    │                           ⢀⠤⠊",
+            " 50 ┤                        ⢀⡠⠊⠁",
+            "    │                     ⣀⠤⠒⠁",
+            "    │                 ⣀⠤⠒⠉",
+            "    │           ⢀⣀⡠⠤⠒⠉",
+            "  0 ┤⣀⣀⣀⣀⣀⡠⠤⠤⠒⠒⠉⠁",
+            "    └┴────────────────┴────────────────┴",
+            "     0                5               10",
+        ];
+        assert_eq!(chart(&[line], 40, 11, false).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lines_are_told_apart_by_colour_or_by_marker() {
+        let lines: Vec<TermSeries> = (0..3)
+            .map(|k| {
+                TermSeries::new(format!("s{k}"), (0..50).map(|i| (f64::from(i), f64::from(k))))
+            })
+            .collect();
+        let (plain, coloured) = (chart(&lines, 80, 16, false), chart(&lines, 80, 16, true));
+        assert!(!plain.contains('\x1b'));
+        for k in 0..3 {
+            // Once in the legend and again on the line.
+            assert!(plain.matches(MARKERS[k]).count() > 2, "{plain}");
+            assert!(coloured.matches(&format!("\x1b[38;5;{}m", COLOURS[k])).count() >= 2);
+        }
+        for chart in [plain, coloured] {
+            assert!(widths(&chart).iter().all(|w| *w <= 80), "{chart}");
+            assert_eq!(chart.lines().count(), 16);
+        }
+    }
+
+    #[test]
+    fn a_lone_point_among_lines_is_marked() {
+        let line = TermSeries::new("", (0..50).map(|i| (f64::from(i), f64::from(i))));
+        let point = TermSeries::new("", [(3.0, 40.0)]);
+        assert_eq!(chart(&[line, point], 80, 16, false).matches('x').count(), 1);
+    }
+
+    #[test]
+    fn degenerate_input_gives_something_sensible() {
+        let nan = f64::NAN;
+        assert_eq!(chart(&[], 80, 20, true), "(no data)\n");
+        assert_eq!(chart(&[TermSeries::default()], 80, 20, true), "(no data)\n");
+        let lost = TermSeries::new("", [(nan, 1.0), (0.0, f64::INFINITY)]);
+        assert_eq!(chart(&[lost], 80, 20, true), "(no data)\n");
+        for points in [
+            vec![(1.0, 2.0)],
+            vec![(0.0, 5.0), (1.0, 5.0), (2.0, 5.0)],
+            vec![(0.0, 1.0), (1.0, nan), (2.0, f64::NEG_INFINITY), (3.0, 2.0)],
+            vec![(-1e308, -1e308), (1e308, 1e308)],
+            vec![(0.0, 0.0), (1e-320, 1e-320)],
+            vec![(1e9, 1e9), (1e9 + 0.01, 1e9 + 0.01)],
+        ] {
+            for (width, height) in [(80, 20), (24, 6), (0, 0)] {
+                let text = chart(&[TermSeries::new("x", points.clone())], width, height, false);
+                assert!(text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{text}");
+                assert!(widths(&text).iter().all(|w| *w <= width.max(24)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn bars_are_measured_in_eighths() {
+        assert_eq!(histogram_bar(1.0, 1.0, 3), "███");
+        assert_eq!(histogram_bar(0.5, 1.0, 3), "█▌");
+        assert_eq!(histogram_bar(1e-9, 1.0, 3), "▏");
+        assert_eq!(histogram_bar(7.0, 1.0, 3), "███");
+        assert_eq!(histogram_bar(f64::INFINITY, 1.0, 3), "███");
+        for (value, max) in [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::NAN)]
+        {
+            assert_eq!(histogram_bar(value, max, 3), "");
+        }
+        assert_eq!(histogram_bar(1.0, 1.0, 0), "");
+    }
 }

@@ -1,164 +1,148 @@
 //! Tests of whole figures: what is in the SVG, and what can be seen in the PNG.
+
+use std::collections::HashSet;
+
 use super::*;
+
+/// Two panels with one series of each kind.
+fn example(title: &str) -> Figure {
+    let wave =
+        |shift: f64| (0..40).map(move |i| (f64::from(i), (f64::from(i) / 6.0 + shift).sin()));
+    let lines = Panel::new("Lines")
+        .x_label("x")
+        .y_label("y < 1 & \"quoted\"")
+        .with(Series::line(wave(0.0)).dash([5.0, 3.0]).label("sine"))
+        .with(
+            Series::fan((0..5).map(|k| wave(0.1 * f64::from(k)).collect()).collect()).label("fan"),
+        )
+        .with(Series::scatter(wave(2.0)))
+        .with(Series::ellipse([20.0, 0.0], [[9.0, 0.5], [0.5, 0.1]], 2.0).label("ellipse"));
+    let counts = Panel::new("Counts")
+        .x_names(["a", "b", "c"])
+        .with(Series::bars([(0.0, 1.0), (1.0, 3.0), (2.0, 2.0)]).label("bars"))
+        .with(Series::boxes([(0.0, vec![1.0, 2.0, 4.0]), (1.0, vec![3.0]), (2.0, vec![])]));
+    Figure::new(title).with(lines).with(counts)
+}
+
+/// Colours of all pixels.
+fn pixels(figure: &Figure) -> Vec<[u8; 4]> {
+    let pixmap = raster::pixels(&figure.to_svg(), 1.0).unwrap();
+    pixmap.pixels().iter().map(|p| [p.red(), p.green(), p.blue(), p.alpha()]).collect()
+}
+
 #[test]
-fn gallery() {
-    let Ok(folder) = std::env::var("GALLERY") else { return };
-    let mut state = 7_u64;
-    let mut uniform = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((state >> 33) as f64 + 0.5) / (1u64 << 31) as f64
-    };
-    let mut normal =
-        move || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
-    let centres = [[-4.0, 3.0], [3.0, 4.0], [0.0, -2.0], [5.0, -3.5]];
-    let covs = [
-        [[1.5, 0.8], [0.8, 1.0]],
-        [[0.6, -0.3], [-0.3, 1.2]],
-        [[2.5, 0.0], [0.0, 0.3]],
-        [[0.4, 0.2], [0.2, 0.9]],
+fn the_svg_is_well_formed_and_holds_every_series() {
+    let svg = example("A <title> & more").to_svg();
+    raster::parse(&svg).unwrap();
+    for kind in ["line", "fan", "scatter", "ellipse", "bars", "boxes"] {
+        assert_eq!(svg.matches(&format!("class=\"{kind}\"")).count(), 1, "{kind}");
+    }
+    assert_eq!(svg.matches("class=\"panel\"").count(), 2);
+    assert_eq!(svg.matches("class=\"legend\"").count(), 2);
+    // Dots of the scatter; the boxes have no outliers and the legend lists no dots.
+    assert_eq!(svg.matches("<circle").count(), 40);
+    // One legend entry for a whole fan: five runs, and above them the mean and its rim.
+    let fan = svg.split("class=\"fan\"").nth(1).unwrap().split("</g>").next().unwrap();
+    assert_eq!(fan.matches("<path").count(), 5);
+    let mean = svg.split("class=\"mean\"").nth(1).unwrap().split("</g>").next().unwrap();
+    assert_eq!(mean.matches("<path").count(), 2);
+    assert_eq!(svg.matches(">fan</text>").count(), 1);
+    assert!(svg.contains("A &lt;title&gt; &amp; more"));
+}
+
+#[test]
+fn a_gap_breaks_the_line_and_a_lone_point_is_a_dot() {
+    let points = [
+        (0.0, 0.0),
+        (1.0, 1.0),
+        (2.0, f64::NAN),
+        (3.0, 1.0),
+        (4.0, f64::INFINITY),
+        (5.0, 0.0),
+        (6.0, 1.0),
     ];
-    let mut pts = vec![];
-    for i in 0..250 {
-        let (c, v) = (centres[i % 4], covs[i % 4]);
-        let a = f64::sqrt(v[0][0]);
-        let b = v[0][1] / a;
-        let d = f64::sqrt(v[1][1] - b * b);
-        let (u, w) = (normal(), normal());
-        pts.push((c[0] + a * u, c[1] + b * u + d * w));
+    let svg = Figure::new("").with(Panel::new("").with(Series::line(points))).to_svg();
+    let line = svg.split("class=\"line\"").nth(1).unwrap();
+    assert_eq!(line.matches("<path").count(), 2);
+    assert_eq!(line.matches("<circle").count(), 1);
+}
+
+#[test]
+fn the_png_shows_the_series_and_the_text() {
+    let with = pixels(&example("A title"));
+    let colours: HashSet<&[u8; 4]> = with.iter().collect();
+    assert!(colours.len() > 200, "{}", colours.len());
+    for series in [Colour::BLUE, Colour::VERMILION, Colour::PURPLE] {
+        assert!(colours.contains(&[series.0, series.1, series.2, 255]), "{series}");
     }
-    let mut left = Panel::new("Posterior predictive, 250 points")
-        .x_label("first coordinate")
-        .y_label("second coordinate")
-        .equal_units()
-        .with(Series::scatter(pts).colour(Colour::GREY).label("data"));
-    for k in 0..4 {
-        let e = Series::ellipse(centres[k], covs[k], 2.0);
-        left = left.with(if k == 0 {
-            e.label("component, 2σ").colour(Colour::BLUE)
-        } else {
-            e.colour(Colour::BLUE)
-        });
-    }
-    let mut right = Panel::new("Evidence lower bound, ten runs each")
-        .x_label("sweeps over the data")
-        .y_label("bound (nats)");
-    for (m, (name, end, rate)) in [
-        ("annealed", -982.0, 9.0),
-        ("stochastic", -1001.0, 6.0),
-        ("coordinate ascent", -1030.0, 3.0),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let _ = m;
-        let runs = (0..10)
-            .map(|_| {
-                let e = end + 6.0 * normal();
-                let s = -1095.0 + 4.0 * normal();
-                (0..=60)
-                    .map(|t| (t as f64, e + (s - e) * (-(t as f64) / rate).exp() + 0.6 * normal()))
-                    .collect()
-            })
-            .collect();
-        right = right.with(Series::fan(runs).label(name));
-    }
-    let f = Figure::new("Four clusters recovered, and how fast").with(left).with(right.clone());
-    f.write(Path::new(&format!("{folder}/a"))).unwrap();
-    let line = |o: f64| {
-        (0..200).map(move |i| {
-            (i as f64 * 5000.0, -1_221_700.0 + 48.0 * (1.0 - (-(i as f64) / 40.0).exp()) - o)
-        })
+    // Same page, other words: only glyphs can differ.
+    let other = pixels(&example("B words"));
+    assert_eq!(with.len(), other.len());
+    let differing = with.iter().zip(&other).filter(|(a, b)| a != b).count();
+    assert!((50..5000).contains(&differing), "{differing}");
+    let taller = with.len() > pixels(&example("")).len();
+    assert!(taller, "the title takes room");
+}
+
+#[test]
+fn files_keep_dots_in_their_stem_and_folders_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let [png, svg] = example("x").write(&folder.path().join("deep/er/run-0.5")).unwrap();
+    assert!(png.ends_with("deep/er/run-0.5.png") && svg.ends_with("deep/er/run-0.5.svg"));
+    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    assert!(fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn the_legend_never_covers_data() {
+    // A blanket of points leaves no corner free: the legend must leave the plot.
+    let blanket = (0..2500).map(|i| (f64::from(i % 50), f64::from(i / 50)));
+    let full = Panel::new("").with(Series::scatter(blanket).label("blanket"));
+    let free = Panel::new("").with(Series::line([(0.0, 0.0), (9.0, 9.0)]).label("diagonal"));
+    let plot = (400.0, 300.0);
+    let area = |panel: &Panel| {
+        let shapes = marks::shapes(panel, &axes::Axes::of(panel, plot));
+        let area = legend::place(panel, &shapes, plot).unwrap();
+        assert!(!shapes.iter().any(|(shape, _)| shape.touches(area)));
+        area
     };
-    let big = Panel::new("")
-        .x_label("data points seen")
-        .y_label("bound (nats)")
-        .with(Series::line(line(0.0)).label("SVI+"))
-        .with(Series::line(line(9.0)).dash([6.0, 4.0]).label("SVI"));
-    Figure::new("Large numbers")
-        .with(big.clone())
-        .write(Path::new(&format!("{folder}/b")))
-        .unwrap();
-    let mut boxed = Panel::new("Cumulative share by rank")
-        .x_label("components")
-        .y_label("share of the data")
-        .y_range(0.0, 1.0);
-    for m in 0..2 {
-        boxed = boxed.with(
-            Series::boxes((1..=6).map(|k| {
-                (
-                    k as f64,
-                    (0..30)
-                        .map(|_| 1.0 - (-(k as f64) / (1.5 + m as f64)).exp() + 0.03 * normal())
-                        .collect(),
-                )
-            }))
-            .label(["annealed", "plain"][m]),
-        );
+    assert!(area(&full).x >= plot.0);
+    assert!(area(&free).x < plot.0);
+    assert!(legend::place(&free.legend(Legend::Hidden), &[], plot).is_none());
+}
+
+#[test]
+fn degenerate_figures_are_still_pictures() {
+    let nan = f64::NAN;
+    let series = || {
+        vec![
+            Series::line([]),
+            Series::line([(nan, nan)]),
+            Series::line([(1.0, 1.0)]),
+            Series::line([(-1e308, f64::MIN), (1e308, f64::MAX)]),
+            Series::fan(vec![]),
+            Series::fan(vec![vec![], vec![(1.0, nan)]]),
+            Series::scatter([(f64::INFINITY, 0.0)]),
+            Series::ellipse([0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]], 2.0),
+            Series::ellipse([nan, 0.0], [[-1.0, 9.0], [9.0, -1.0]], nan),
+            Series::bars([]),
+            Series::bars([(0.0, nan), (1.0, -2.0)]),
+            Series::boxes([(0.0, vec![]), (1.0, vec![nan])]),
+        ]
+    };
+    let check = |panel: Panel| {
+        let svg = Figure::new("").with(panel).to_svg();
+        raster::parse(&svg).unwrap();
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    };
+    for one in series() {
+        check(Panel::new("").with(one.clone()));
+        check(Panel::new("").with(one.clone().label("x")).equal_units());
+        check(Panel::new("").with(one).x_log().y_log());
     }
-    let bars = Panel::new("Component sizes")
-        .y_label("points")
-        .x_names(["setosa", "versicolor", "virginica", "noise"])
-        .with(Series::bars([(0.0, 50.0), (1.0, 48.0), (2.0, 45.0), (3.0, 7.0)]));
-    let log =
-        Panel::new("Error, both axes logarithmic & a heading that is too long for one line")
-            .x_label("n")
-            .y_label("error")
-            .x_log()
-            .y_log()
-            .with(
-                Series::line((1..50).map(|i| ((i * i * 20) as f64, 1.0 / (i as f64).powi(3))))
-                    .label("theory <1/n>"),
-            )
-            .with(
-                Series::scatter((1..50).step_by(3).map(|i| {
-                    ((i * i * 20) as f64, (1.0 + 0.2 * normal()).abs() / (i as f64).powi(3))
-                }))
-                .label("measured"),
-            );
-    let tiny = Panel::new("Offsets").x_label("x").y_label("y").with(
-        Series::line((0..50).map(|i| (1e9 + i as f64 * 1e-3, (i as f64 * 0.2).sin() * 1e-7)))
-            .label("tiny"),
-    );
-    Figure::new("Everything else")
-        .with(boxed)
-        .with(bars)
-        .with(log)
-        .with(tiny)
-        .write(Path::new(&format!("{folder}/c")))
-        .unwrap();
-    Figure::new("")
-        .with(Panel::new("Empty"))
-        .with(Panel::new("One").with(Series::line([(1.0, 2.0)])))
-        .with(right)
-        .write(Path::new(&format!("{folder}/d")))
-        .unwrap();
-    use terminal::*;
-    let s: Vec<TermSeries> = [
-        ("annealed", -982.0, 9.0),
-        ("stochastic", -1001.0, 6.0),
-        ("coordinate ascent", -1030.0, 3.0),
-    ]
-    .into_iter()
-    .map(|(n, e, r): (&str, f64, f64)| {
-        TermSeries::new(
-            n,
-            (0..=60).map(|t| (t as f64, e + (-1095.0 - e) * (-(t as f64) / r).exp())),
-        )
-    })
-    .collect();
-    print!("{}", chart(&s, 80, 20, true));
-    print!("{}", chart(&s, 80, 20, false));
-    print!("{}", chart(&s[..1], 60, 10, false));
-    print!(
-        "{}",
-        chart(
-            &[TermSeries::new("big", line(0.0)), TermSeries::new("x", [(3.0, -1221690.0)])],
-            80,
-            12,
-            false
-        )
-    );
-    for v in [100.0, 70.0, 33.3, 1.0, 0.01, 0.0] {
-        println!("{v:>6} {}", histogram_bar(v, 100.0, 20));
-    }
+    check(Panel { series: series(), ..Panel::default() });
+    check(Panel::new("").x_range(3.0, 3.0).y_range(nan, 1.0));
+    raster::png(&Figure::default().to_svg(), 1.0).unwrap();
+    let four = (0..4).fold(Figure::new(""), |f, _| f.with(Panel::new("p")));
+    raster::parse(&four.to_svg()).unwrap();
 }

@@ -9,6 +9,8 @@ pub struct Ticks {
     pub at: Vec<f64>,
     /// The label of each tick.
     pub labels: Vec<String>,
+    /// Ticks without a label that show an axis to be logarithmic.
+    pub minor: Vec<f64>,
     /// What all labels share, e.g. `×1e−300` or `+1,000,000,000`; shown once at the axis' end.
     pub note: Option<String>,
 }
@@ -58,7 +60,12 @@ pub fn linear(lo: f64, hi: f64, most: usize) -> Ticks {
                 .map(|i| Decimal { digits: i * mantissa, exponent })
                 .collect();
             let (labels, note) = decimal::labels(&ticks);
-            return Ticks { at: ticks.iter().map(|t| t.value()).collect(), labels, note };
+            return Ticks {
+                at: ticks.iter().map(|t| t.value()).collect(),
+                labels,
+                minor: Vec::new(),
+                note,
+            };
         }
         exponent += 1;
     }
@@ -90,9 +97,12 @@ pub fn logarithmic(lo: f64, hi: f64, most: usize) -> Ticks {
     if ticks.len() < 3 && hi / lo < 1e3 {
         return linear(lo, hi, most);
     }
+    // Across many decades minor ticks would merge into a bar.
+    let minor = if stride == 1 { decades(&[2, 3, 4, 5, 6, 7, 8, 9], 1) } else { Vec::new() };
     Ticks {
         at: ticks.iter().map(|t| t.value()).collect(),
         labels: ticks.iter().map(|t| decimal::alone(*t)).collect(),
+        minor: minor.iter().map(|t| t.value()).collect(),
         note: None,
     }
 }
@@ -194,6 +204,8 @@ mod tests {
         assert_eq!(labels(-1100.0, -980.0), "−1,100 −1,050 −1,000");
         assert_eq!(labels(0.0, 50_000.0), "0 10k 20k 30k 40k 50k");
         assert_eq!(labels(-1.25e6, -1.2e6), "−1.25M −1.24M −1.23M −1.22M −1.21M −1.2M");
+        assert_eq!(labels(0.0, 1e6), "0 200k 400k 600k 800k 1M");
+        assert_eq!(labels(0.0, 20_000.0), "0 5k 10k 15k 20k");
         assert_eq!(
             labels(-1_221_700.0, -1_221_650.0),
             "−1,221,700 −1,221,690 −1,221,680 −1,221,670 −1,221,660 −1,221,650"
