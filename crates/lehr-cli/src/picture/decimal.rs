@@ -98,6 +98,9 @@ pub fn labels(ticks: &[Decimal]) -> (Vec<String>, Option<String>) {
     let Some(largest) = ticks.iter().max_by_key(|t| t.digits.unsigned_abs()) else {
         return (Vec::new(), None);
     };
+    if largest.digits == 0 {
+        return (vec!["0".to_owned(); ticks.len()], None);
+    }
     let top = largest.magnitude();
     let finest = ticks.iter().map(|t| finest_place(*t)).min().unwrap_or(0);
 
@@ -160,7 +163,7 @@ fn offset(ticks: &[Decimal], finest: i32) -> (Vec<String>, Option<String>) {
     let (label, factor) = labels(&near);
     let base = Decimal { digits: base, exponent: first.exponent };
     let sign = if base.digits < 0 { "" } else { "+" };
-    let text = if base.magnitude() < 15 {
+    let text = if (-4..15).contains(&base.magnitude()) {
         trimmed(base.plain(0, (-finest).max(0)))
     } else {
         format!("{}e{}", base.digits, base.exponent).replace('-', "−")

@@ -142,7 +142,9 @@ pub fn fitting(
 mod tests {
     use super::*;
 
-    const NASTY: [(f64, f64); 17] = [
+    const NASTY: [(f64, f64); 19] = [
+        (1e9, 1e9 + 1.2e-7),
+        (1e16, 1e16 + 2.0),
         (-1_221_700.0, -1_221_650.0),
         (-1100.0, -980.0),
         (0.0, 1.0),
@@ -192,6 +194,25 @@ mod tests {
                     let right = place(t.at[i - 1]) + extent(&t.labels[i - 1]) / 2.0;
                     let left = place(t.at[i]) - extent(&t.labels[i]) / 2.0;
                     assert!(left - right >= 8.0, "{lo}..{hi} in {length}: {t:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_range_of_any_size_has_ticks_that_are_told_apart() {
+        for exponent in (-308..=308).step_by(11) {
+            for narrower in 0..16 {
+                for (from, most) in [(-1.0, 2), (-0.4, 3), (0.0, 5), (1.0, 7), (7.3, 9), (-9.9, 4)]
+                {
+                    let unit = 10_f64.powi(exponent);
+                    let (lo, hi) = (from * unit, (from + 10_f64.powi(-narrower)) * unit);
+                    for t in [linear(lo, hi, most), logarithmic(lo, hi, most)] {
+                        assert!((1..=most).contains(&t.at.len()), "{lo:e}..{hi:e}: {t:?}");
+                        assert!(t.labels.windows(2).all(|w| w[0] != w[1]), "{lo:e}..{hi:e}: {t:?}");
+                        assert!(t.labels.iter().all(|l| l.chars().count() <= 12), "{t:?}");
+                        assert!(t.at.iter().all(|v| v.is_finite()), "{lo:e}..{hi:e}: {t:?}");
+                    }
                 }
             }
         }
