@@ -23,9 +23,13 @@ pub struct Rect {
 /// One axis: a range of values laid over a length of pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
+    /// Value at the start.
     lo: f64,
+    /// Value at the end.
     hi: f64,
+    /// Whether equal distances are equal ratios.
     log: bool,
+    /// Length in pixels.
     length: f64,
 }
 
@@ -120,8 +124,11 @@ impl Axes {
 
 /// The smallest and largest value seen.
 struct Extent {
+    /// The smallest value.
     lo: f64,
+    /// The largest value.
     hi: f64,
+    /// Whether only positive values count.
     log: bool,
 }
 

@@ -7,42 +7,63 @@ use super::svg::{Anchor, Svg, number};
 use super::ticks::Ticks;
 use super::{Figure, Panel, legend, text};
 
-/// Font sizes of the headline, of panel headings and of axis names.
+/// Font size of the headline.
 const TITLE: f64 = 16.0;
+/// Font size of panel headings.
 const HEADING: f64 = 13.5;
+/// Font size of the names of axes.
 const NAME: f64 = 12.0;
-/// Room around everything, and between panels.
+/// Room around everything.
 const MARGIN: f64 = 16.0;
+/// Room between panels.
 const GUTTER: f64 = 26.0;
-/// Length of a tick, and from there to its label.
+/// Length of a tick.
 const TICK: f64 = 4.0;
+/// Distance from a tick to its label.
 const TICK_GAP: f64 = 4.0;
 /// Slant of names that would run into each other, in degrees.
 const SLANT: f64 = 35.0;
 
+/// Looks of ordinary text.
 const TEXT: &str = r##"fill="#222222""##;
+/// Looks of tick labels.
 const FAINT: &str = r##"fill="#333333""##;
+/// Looks of grid lines.
 const GRID: &str = r##"stroke="#e7e7e7" stroke-width="0.8""##;
+/// Looks of spines and ticks.
 const FRAME: &str = r##"stroke="#4d4d4d" stroke-width="0.9""##;
 /// The embedded font has one weight: a thin outline makes headings stand out.
 const STRONG: &str = r##"fill="#111111" stroke="#111111" stroke-width="0.35""##;
 
 /// A panel with everything measured: margins are what its plot needs on each side.
 struct Sheet<'a> {
+    /// What is measured.
     panel: &'a Panel,
+    /// Width and height of the plotting area.
     plot: (f64, f64),
+    /// From data to pixels.
     axes: Axes,
+    /// Ticks of the horizontal axis.
     x_ticks: Ticks,
+    /// Ticks of the vertical axis.
     y_ticks: Ticks,
+    /// Whether names under the plot are slanted.
     slanted: bool,
+    /// The series in pixels.
     shapes: Vec<(Shape, Colour)>,
+    /// Lines of the heading.
     heading: Vec<String>,
+    /// Where the legend goes, relative to the plot.
     legend: Option<Rect>,
     /// Horizontal middle of the vertical axis' name.
     name_at: f64,
+    /// Room to the left of the plot.
     left: f64,
+    /// Room to the right of the plot.
     right: f64,
+    /// Room above the plot.
     top: f64,
+    /// Room below the plot.
     bottom: f64,
 }
 

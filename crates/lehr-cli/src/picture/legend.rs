@@ -11,11 +11,13 @@ use super::{Legend, Panel, text};
 const SIZE: f64 = 11.5;
 /// Height of an entry.
 const LINE: f64 = 17.0;
-/// Room for the sample of a series, and from there to its name.
+/// Room for the sample of a series.
 const SWATCH: f64 = 22.0;
+/// Distance from a sample to its name.
 const GAP: f64 = 7.0;
-/// Distance between the entries and the legend's edge, and from there to the plot's.
+/// Distance between the entries and the legend's edge.
 const PAD: f64 = 6.0;
+/// Distance from the legend's edge to the plot's.
 const INSET: f64 = 6.0;
 
 /// The legend's rectangle relative to the plot's corner, if there is anything to list.

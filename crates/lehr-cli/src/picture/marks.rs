@@ -18,8 +18,11 @@ const SAMPLE: f64 = 3.0;
 /// A series in pixels.
 #[derive(Debug, Default)]
 pub struct Shape {
+    /// Polylines; the mean of a fan is the last.
     strokes: Vec<Vec<Point>>,
+    /// Centres of dots.
     dots: Vec<Point>,
+    /// Bars, or the frames of boxes.
     rects: Vec<Rect>,
 }
 

@@ -7,7 +7,8 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, Source};
 use resvg::usvg::{Options, Tree};
 
-/// Only the embedded font: the same picture comes out on every machine.
+/// Only the embedded font, Ubuntu Light (Ubuntu Font Licence 1.0): the same picture comes out on
+/// every machine.
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_source(Source::Binary(Arc::new(epaint_default_fonts::UBUNTU_LIGHT)));

@@ -19,6 +19,7 @@ pub enum Anchor {
 /// A growing SVG document; coordinates are relative to the innermost open group.
 #[derive(Debug, Default)]
 pub struct Svg {
+    /// Elements so far.
     body: String,
 }
 

@@ -30,15 +30,21 @@ const DOTS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 /// One character of the plotting area.
 #[derive(Clone, Copy, Default)]
 struct Cell {
+    /// Braille dots that are set.
     dots: u8,
+    /// The series that set a dot last.
     owner: Option<usize>,
+    /// Character shown instead of the dots.
     marker: Option<char>,
 }
 
 /// The plotting area: `columns × rows` characters of 2 × 4 dots.
 struct Canvas {
+    /// Characters across.
     columns: usize,
+    /// Characters down.
     rows: usize,
+    /// Row by row from the top left.
     cells: Vec<Cell>,
 }
 
@@ -144,8 +150,10 @@ pub fn chart(series: &[TermSeries], width: usize, height: usize, colour: bool) -
     }
     let width = width.max(24);
     let legend = legend(series, width, colour);
+    let noted =
+        [x_range, y_range].into_iter().filter(|r| ticks::linear(r.0, r.1, 5).note.is_some());
     // Two rows for the horizontal axis; the plot never gets lower than four.
-    let rows = height.saturating_sub(legend.len() + 2).max(4);
+    let rows = height.saturating_sub(legend.len() + noted.count() + 2).max(4);
 
     let row_of = |v: f64| rows as i64 - 1 - place(v, y_range, 4 * rows) / 4;
     let y_ticks = ticks::fitting(
@@ -240,13 +248,17 @@ fn legend(series: &[TermSeries], width: usize, colour: bool) -> Vec<String> {
             (false, 1) => "──".to_owned(),
             (false, _) => format!("─{}─", MARKERS[i % MARKERS.len()]),
         };
-        let length = s.label.chars().count() + 4;
+        let mut label = s.label.clone();
+        if label.chars().count() + 6 > width {
+            label = label.chars().take(width - 7).chain(['…']).collect();
+        }
+        let length = label.chars().count() + 4;
         match lines.last_mut() {
             Some((used, line)) if *used + length + 4 <= width => {
                 *used += length + 3;
-                line.push_str(&format!("   {sample} {}", s.label));
+                line.push_str(&format!("   {sample} {label}"));
             }
-            _ => lines.push((length + 2, format!("  {sample} {}", s.label))),
+            _ => lines.push((length + 2, format!("  {sample} {label}"))),
         }
     }
     lines.into_iter().map(|l| l.1).collect()
@@ -348,7 +360,9 @@ mod tests {
             vec![(1e9, 1e9), (1e9 + 0.01, 1e9 + 0.01)],
         ] {
             for (width, height) in [(80, 20), (24, 6), (0, 0)] {
-                let text = chart(&[TermSeries::new("x", points.clone())], width, height, false);
+                let name = "a name too long for one line ".repeat(4);
+                let text = chart(&[TermSeries::new(name, points.clone())], width, height, false);
+                assert!(text.lines().count() <= height.max(9), "{text}");
                 assert!(text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{text}");
                 assert!(widths(&text).iter().all(|w| *w <= width.max(24)), "{text}");
             }
