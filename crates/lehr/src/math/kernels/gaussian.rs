@@ -351,7 +351,8 @@ fn accumulate_body<L: Lanes>(
     }
 }
 
-/// `sums[f][k] += sum_n features[f][n] resp[n][k]`, three vectors of components at a time.
+/// `sums[f][k] += sum_n features[f][n] resp[n][k]`, two vectors of components at a time: with four
+/// features that is eight sums, and three vectors would not leave AVX2 a register for their operands.
 #[inline(always)]
 fn weighted_sums<L: Lanes, const F: usize>(
     n_items: usize,
@@ -370,20 +371,12 @@ fn weighted_sums<L: Lanes, const F: usize>(
         // the number of items are asserted above.
         unsafe {
             let (resp, sums) = (resp.as_ptr().add(v * L::N), sums.as_mut_ptr().add(v * L::N));
-            match n_vectors - v {
-                1 => {
-                    block::<L, F, 1>(n_items, padded, features, resp, sums);
-                    v += 1;
-                }
-                2 | 4 => {
-                    block::<L, F, 2>(n_items, padded, features, resp, sums);
-                    v += 2;
-                }
-                _ => {
-                    block::<L, F, 3>(n_items, padded, features, resp, sums);
-                    v += 3;
-                }
+            if n_vectors - v == 1 {
+                block::<L, F, 1>(n_items, padded, features, resp, sums);
+            } else {
+                block::<L, F, 2>(n_items, padded, features, resp, sums);
             }
+            v += 2;
         }
     }
 }
