@@ -46,11 +46,6 @@ impl Points {
         Rows::F64(&self.values)
     }
 
-    /// Row n, as f64.
-    pub fn copy_row(&self, n: usize, out: &mut [f64]) {
-        out.copy_from_slice(&self.values[n * self.n_dims..(n + 1) * self.n_dims]);
-    }
-
     /// The weight of each row, if they were given; all 1 otherwise.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
