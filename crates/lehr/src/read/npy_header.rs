@@ -26,6 +26,9 @@ pub(super) struct Layout {
     pub shape: String,
 }
 
+/// Makes a number of its bytes.
+type Decode = fn(&[u8]) -> f64;
+
 /// A type of number.
 #[derive(Debug)]
 pub(super) struct Dtype {
@@ -33,7 +36,7 @@ pub(super) struct Dtype {
     pub name: String,
     /// In bytes.
     pub width: usize,
-    pub decode: fn(&[u8]) -> f64,
+    pub decode: Decode,
     /// The type that the machine can use as it is.
     pub in_place: Option<Precision>,
 }
@@ -122,7 +125,7 @@ impl Dtype {
         let Some(name) = name else {
             return Err(Error::parse(path, format!("holds an array of records; {ALLOWED}")));
         };
-        let (decode, width): (fn(&[u8]) -> f64, usize) = match known(name) {
+        let (decode, width) = match known(name) {
             Some(found) => found,
             None if name.ends_with('O') => {
                 return Err(Error::parse(path, format!("holds Python objects; {ALLOWED}")));
@@ -144,7 +147,7 @@ impl Dtype {
 }
 
 /// How numbers of a type are decoded, and their width.
-fn known(name: &str) -> Option<(fn(&[u8]) -> f64, usize)> {
+fn known(name: &str) -> Option<(Decode, usize)> {
     macro_rules! decoder {
         ($number:ty, $from:ident) => {
             Some((

@@ -1,11 +1,13 @@
 //! Reads Parquet files column by column into rows.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -18,9 +20,20 @@ use crate::{Error, Result};
 /// How many rows of one column are decoded at a time.
 const BATCH: usize = 1 << 14;
 
+/// Reads a file. The library panics on some damaged pages (a dictionary that is missing, a level
+/// that is too deep); nothing of ours outlives such a panic, so it becomes an ordinary error.
 pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let path = source.path;
-    let Some((file, _)) = source.file else {
+    catch_unwind(AssertUnwindSafe(|| read_columns(source, options))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
+        Err(damaged(path, ParquetError::General(text.into())))
+    })
+}
+
+fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
+    let path = source.path;
+    let Some((file, length)) = source.file else {
         return Err(Error::parse(
             path,
             "is Parquet that is gzipped or comes from a pipe; give it as a plain .parquet file",
@@ -46,14 +59,15 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(damaged)?;
         let mut n_rows = None;
-        for at in 0..columns.len() {
+        for (at, described) in columns.iter().enumerate() {
             if selection.places[at] == Place::Skip {
                 continue;
             }
+            check_range(path, group.metadata().column(at), length)?;
             let column = group.get_column_reader(at).map_err(damaged)?;
-            let unsigned = is_unsigned(&columns[at]);
+            let unsigned = is_unsigned(described);
             let read =
-                table.read_chunk(column, unsigned, columns[at].max_def_level(), at, n_items)?;
+                table.read_chunk(column, unsigned, described.max_def_level(), at, n_items)?;
             if *n_rows.get_or_insert(read) != read {
                 return Err(damaged(ParquetError::General(format!(
                     "column {} has {read} rows where others have {}",
@@ -195,6 +209,18 @@ fn check_type(
             type_name(column)
         ),
     ))
+}
+
+/// Refuses a column outside the file, on which the library would panic.
+fn check_range(path: &Path, chunk: &ColumnChunkMetaData, length: u64) -> Result<()> {
+    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+    let end = start.checked_add(chunk.compressed_size());
+    let inside = start >= 0 && chunk.compressed_size() >= 0;
+    if inside && end.is_some_and(|end| end as u64 <= length) {
+        return Ok(());
+    }
+    let name = chunk.column_path().string();
+    Err(damaged(path, ParquetError::General(format!("column {name} lies outside the file"))))
 }
 
 /// Whether the stored integer is the number itself and not a date, a time or a scaled decimal.
