@@ -51,10 +51,12 @@ pub enum Header {
 /// Reads rows of numbers from a .csv, .tsv, .txt, .npy or .parquet file; text and .npy may be
 /// gzipped.
 ///
-/// Text is split at tabs, semicolons, commas or blanks, whichever the first line has, looked for
-/// in this order; blank lines and lines that start with # are skipped. A .npy file of f64 or f32 in C order of which all
-/// columns are used is not copied but memory-mapped: leave such a file alone while its
-/// [`Points`] are in use, since shortening it would stop the process.
+/// Text is split at tabs, semicolons, commas or blanks, whichever of these, in this order, the
+/// first line has; blank lines and lines that start with # are skipped.
+///
+/// A .npy file of f64 or f32 in C order of which all columns are used is not copied but
+/// memory-mapped: leave such a file alone while its [`Points`] are in use, since shortening it
+/// would stop the process.
 ///
 /// ```
 /// use lehr::read::{self, PointsOptions};

@@ -20,8 +20,8 @@ use crate::{Error, Result};
 /// How many rows of one column are decoded at a time.
 const BATCH: usize = 1 << 14;
 
-/// Reads a file. The library panics on some damaged pages (a dictionary that is missing, a level
-/// that is too deep); nothing of ours outlives such a panic, so it becomes an ordinary error.
+/// Reads a file. The library panics on some damaged pages, e.g. if their dictionary is missing;
+/// nothing of ours outlives such a panic, so it becomes an ordinary error.
 pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let path = source.path;
     catch_unwind(AssertUnwindSafe(|| read_columns(source, options))).unwrap_or_else(|panic| {
