@@ -1,15 +1,24 @@
 //! Dense rows of numbers: the items of a mixture.
 
+use xxhash_rust::xxh3::Xxh3;
+
+use super::Mapped;
 use crate::{Error, Result};
 
 /// `n_items` rows of `n_dims` finite numbers, optionally with a weight per row and names per column.
 #[derive(Debug)]
 pub struct Points {
-    values: Vec<f64>,
+    values: Values,
     n_items: usize,
     n_dims: usize,
     weights: Option<Vec<f64>>,
     names: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Values {
+    Owned(Vec<f64>),
+    Mapped(Mapped),
 }
 
 /// The numbers of [`Points`], row after row, in the precision in which they are stored.
@@ -22,13 +31,77 @@ pub enum Rows<'a> {
 }
 
 impl Points {
-    /// Rows from a row-major buffer.
+    /// Rows from a row-major buffer. Refused: no rows, half a row, or a number that is not finite.
+    ///
+    /// ```
+    /// let points = lehr::data::Points::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2)?;
+    /// assert_eq!((points.n_items(), points.n_dims()), (3, 2));
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
     pub fn new(values: Vec<f64>, n_dims: usize) -> Result<Self> {
-        if n_dims == 0 || values.len() % n_dims != 0 {
-            return Err(Error::data("the buffer is not a whole number of rows"));
+        if n_dims == 0 {
+            return Err(Error::data("the rows have no columns; give at least one"));
         }
+        if values.is_empty() {
+            return Err(Error::data("there are no rows; give at least one"));
+        }
+        if !values.len().is_multiple_of(n_dims) {
+            return Err(Error::data(format!(
+                "{} numbers are not a whole number of rows of {n_dims}; check the number of columns",
+                values.len()
+            )));
+        }
+        if let Some((row, column, value)) = first_not_finite(Rows::F64(&values), n_dims) {
+            return Err(Error::data(not_finite(row, column, value)));
+        }
+        Ok(Points::from_checked(values, n_dims))
+    }
+
+    /// Rows whose shape and finiteness a reader has already checked.
+    pub(crate) fn from_checked(values: Vec<f64>, n_dims: usize) -> Self {
         let n_items = values.len() / n_dims;
-        Ok(Points { values, n_items, n_dims, weights: None, names: Vec::new() })
+        Points { values: Values::Owned(values), n_items, n_dims, weights: None, names: Vec::new() }
+    }
+
+    /// Rows left in the file they are mapped from, already checked.
+    pub(crate) fn from_mapped(mapped: Mapped, n_items: usize, n_dims: usize) -> Self {
+        let values = Values::Mapped(mapped);
+        Points { values, n_items, n_dims, weights: None, names: Vec::new() }
+    }
+
+    /// The same rows with a weight for each: how often the row counts. Refused: a wrong number of
+    /// weights, a weight that is negative or not finite, and weights that are all 0.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.n_items {
+            return Err(Error::data(format!(
+                "{} weights for {} rows; give one per row",
+                weights.len(),
+                self.n_items
+            )));
+        }
+        for (n, &weight) in weights.iter().enumerate() {
+            if let Some(fault) = weight_fault(weight) {
+                return Err(Error::data(format!("row {}: {fault}", n + 1)));
+            }
+        }
+        if weights.iter().all(|&weight| weight == 0.0) {
+            return Err(Error::data(ALL_ZERO));
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// The same rows with a name for each column.
+    pub fn with_names(mut self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.n_dims {
+            return Err(Error::data(format!(
+                "{} names for {} columns; give one per column",
+                names.len(),
+                self.n_dims
+            )));
+        }
+        self.names = names;
+        Ok(self)
     }
 
     /// How many rows.
@@ -43,7 +116,10 @@ impl Points {
 
     /// All rows, one after the other.
     pub fn rows(&self) -> Rows<'_> {
-        Rows::F64(&self.values)
+        match &self.values {
+            Values::Owned(values) => Rows::F64(values),
+            Values::Mapped(mapped) => mapped.rows(),
+        }
     }
 
     /// The weight of each row, if they were given; all 1 otherwise.
@@ -54,5 +130,185 @@ impl Points {
     /// The columns' names, if the file had any; otherwise empty.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Whether the numbers are read in place from a memory-mapped file instead of held in memory.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.values, Values::Mapped(_))
+    }
+
+    /// Copies row `n`, counted from 0, into `row`.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is not below [`n_items`](Self::n_items) or `row` is not [`n_dims`](Self::n_dims) long.
+    pub fn copy_row(&self, n: usize, row: &mut [f64]) {
+        let range = n * self.n_dims..(n + 1) * self.n_dims;
+        match self.rows() {
+            Rows::F64(values) => row.copy_from_slice(&values[range]),
+            Rows::F32(values) => {
+                assert_eq!(row.len(), self.n_dims, "a row has n_dims numbers");
+                for (to, &from) in row.iter_mut().zip(&values[range]) {
+                    *to = f64::from(from);
+                }
+            }
+        }
+    }
+
+    /// The chosen rows, counted from 0, in the order given, copied into memory; for a hold-out split.
+    ///
+    /// # Panics
+    ///
+    /// If an index is not below [`n_items`](Self::n_items).
+    pub fn subset(&self, items: &[u32]) -> Points {
+        let mut values = vec![0.0; items.len() * self.n_dims];
+        for (row, &n) in values.chunks_exact_mut(self.n_dims).zip(items) {
+            self.copy_row(n as usize, row);
+        }
+        let weights =
+            self.weights.as_ref().map(|all| items.iter().map(|&n| all[n as usize]).collect());
+        Points { weights, names: self.names.clone(), ..Points::from_checked(values, self.n_dims) }
+    }
+
+    /// A short name for these numbers: 32 hexadecimal digits over the shape, the values and the
+    /// weights. The same numbers give the same name whichever format they were read from.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Xxh3::new();
+        hash.update(b"points");
+        hash.update(&(self.n_items as u64).to_le_bytes());
+        hash.update(&(self.n_dims as u64).to_le_bytes());
+        match self.rows() {
+            Rows::F64(values) => hash_values(&mut hash, values, |v| v),
+            Rows::F32(values) => hash_values(&mut hash, values, f64::from),
+        }
+        if let Some(weights) = &self.weights {
+            hash_values(&mut hash, weights, |v| v);
+        }
+        format!("{:032x}", hash.digest128())
+    }
+}
+
+/// What is wrong with a column of weights of which none counts.
+const ALL_ZERO: &str = "all weights are 0; at least one row must count";
+
+/// What is wrong with a weight, if anything.
+pub(crate) fn weight_fault(weight: f64) -> Option<String> {
+    (!weight.is_finite() || weight < 0.0)
+        .then(|| format!("the weight is {weight}; a weight must be finite and not negative"))
+}
+
+/// Row and column, from 1, of the first number that is not finite, and the number.
+pub(crate) fn first_not_finite(rows: Rows<'_>, n_dims: usize) -> Option<(usize, usize, f64)> {
+    let (index, value) = match rows {
+        Rows::F64(values) => search(values, |v| v),
+        Rows::F32(values) => search(values, f64::from),
+    }?;
+    Some((index / n_dims + 1, index % n_dims + 1, value))
+}
+
+fn search<T: Copy>(values: &[T], wide: impl Fn(T) -> f64) -> Option<(usize, f64)> {
+    // Whole blocks without an early exit: the compiler makes vector code of it, and the pass over
+    // a mapped file then runs at the speed of the disk.
+    const BLOCK: usize = 1024;
+    for (b, block) in values.chunks(BLOCK).enumerate() {
+        if !block.iter().fold(true, |good, &v| good & wide(v).is_finite()) {
+            let at = block.iter().position(|&v| !wide(v).is_finite())?;
+            return Some((b * BLOCK + at, wide(block[at])));
+        }
+    }
+    None
+}
+
+fn not_finite(row: usize, column: usize, value: f64) -> String {
+    format!(
+        "row {row}, column {column}: found {value}; every number must be finite: fill it in or leave the row out"
+    )
+}
+
+fn hash_values<T: Copy>(hash: &mut Xxh3, values: &[T], wide: impl Fn(T) -> f64) {
+    let mut block = [0u8; 8 * 512];
+    for chunk in values.chunks(512) {
+        for (to, &value) in block.chunks_exact_mut(8).zip(chunk) {
+            // Adding 0 makes -0 and 0, which are the same number, the same bits.
+            to.copy_from_slice(&(wide(value) + 0.0).to_bits().to_le_bytes());
+        }
+        hash.update(&block[..8 * chunk.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points() -> Points {
+        Points::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2).unwrap()
+    }
+
+    fn fault(values: Vec<f64>, n_dims: usize) -> String {
+        Points::new(values, n_dims).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_buffer_that_is_not_rows_of_finite_numbers_is_refused() {
+        assert_eq!(fault(vec![1.0], 0), "the rows have no columns; give at least one");
+        assert_eq!(fault(vec![], 2), "there are no rows; give at least one");
+        assert_eq!(
+            fault(vec![1.0; 3], 2),
+            "3 numbers are not a whole number of rows of 2; check the number of columns"
+        );
+        assert_eq!(
+            fault(vec![1.0, 2.0, 3.0, f64::NAN], 2),
+            "row 2, column 2: found NaN; every number must be finite: fill it in or leave the row out"
+        );
+        let mut long = vec![0.0; 9000];
+        long[5000] = f64::NEG_INFINITY;
+        assert!(fault(long, 3).starts_with("row 1667, column 3: found -inf;"));
+    }
+
+    #[test]
+    fn weights_that_cannot_count_rows_are_refused() {
+        let fault =
+            |weights: &[f64]| points().with_weights(weights.to_vec()).unwrap_err().to_string();
+        assert_eq!(fault(&[1.0]), "1 weights for 3 rows; give one per row");
+        for (bad, shown) in [(-1.0, "-1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
+            assert_eq!(
+                fault(&[1.0, bad, 1.0]),
+                format!("row 2: the weight is {shown}; a weight must be finite and not negative")
+            );
+        }
+        assert_eq!(fault(&[0.0; 3]), ALL_ZERO);
+        assert!(points().with_weights(vec![0.0, 1.0, 2.0]).is_ok());
+    }
+
+    #[test]
+    fn names_are_one_per_column() {
+        let wrong = points().with_names(vec!["a".into()]).unwrap_err();
+        assert_eq!(wrong.to_string(), "1 names for 2 columns; give one per column");
+        assert_eq!(points().with_names(vec!["a".into(), "b".into()]).unwrap().names(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_subset_keeps_rows_weights_and_names_together() {
+        let all = points().with_weights(vec![1.0, 2.0, 3.0]).unwrap();
+        let all = all.with_names(vec!["a".into(), "b".into()]).unwrap();
+        let some = all.subset(&[2, 0]);
+        assert!(matches!(some.rows(), Rows::F64([5.0, 6.0, 1.0, 2.0])));
+        assert_eq!(some.weights(), Some(&[3.0, 1.0][..]));
+        assert_eq!(some.names(), ["a", "b"]);
+        assert_eq!(all.subset(&[]).n_items(), 0);
+    }
+
+    #[test]
+    fn a_fingerprint_tells_numbers_shape_and_weights_apart() {
+        let print =
+            |values: &[f64], n_dims| Points::new(values.to_vec(), n_dims).unwrap().fingerprint();
+        let one = print(&[1.0, 2.0, 3.0, 4.0], 2);
+        assert_eq!(one.len(), 32);
+        assert_eq!(one, print(&[1.0, 2.0, 3.0, 4.0], 2));
+        assert_ne!(one, print(&[1.0, 2.0, 3.0, 4.0], 4));
+        assert_ne!(one, print(&[1.0, 2.0, 4.0, 3.0], 2));
+        assert_eq!(print(&[0.0], 1), print(&[-0.0], 1));
+        let weighted = Points::new(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap();
+        assert_ne!(one, weighted.with_weights(vec![1.0, 2.0]).unwrap().fingerprint());
     }
 }

@@ -1,1 +1,109 @@
-//! Files to data.
+//! Reading data: the format is recognised by content, then by the file's name.
+
+mod csv;
+mod npy;
+mod npy_header;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod records;
+mod select;
+mod source;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Points;
+use crate::{Error, Result};
+
+use source::{Format, Source};
+
+/// Which columns of a file are the data, and how its first line is meant.
+///
+/// A column is given by its name or by its number, counted from 1; where both fit, the name wins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PointsOptions {
+    /// The columns to read, in this order; empty means all.
+    pub columns: Vec<String>,
+    /// The columns to leave out, e.g. a row's name.
+    pub drop: Vec<String>,
+    /// The column that says how often each row counts; it is taken out of the data.
+    pub weight_column: Option<String>,
+    /// Whether the first line of a text file holds names.
+    pub header: Header,
+}
+
+/// Whether the first line of a text file holds the columns' names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Header {
+    /// It does if any of its cells is a word. Empty cells and marks such as NA do not count as
+    /// words, so that a first row with a gap is reported and not mistaken for names.
+    #[default]
+    Auto,
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// Reads rows of numbers from a .csv, .tsv, .txt, .npy or .parquet file; text and .npy may be
+/// gzipped.
+///
+/// Text is split at tabs, semicolons, commas or blanks, whichever of these, in this order, the
+/// first line has; blank lines and lines that start with # are skipped.
+///
+/// A .npy file of f64 or f32 in C order of which all columns are used is not copied but
+/// memory-mapped: leave such a file alone while its [`Points`] are in use, since shortening it
+/// would stop the process.
+///
+/// ```
+/// use lehr::read::{self, PointsOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("people.csv");
+/// std::fs::write(&path, "name,height,age\nann,1.7,44\nbob,1.8,39\n")?;
+///
+/// let options = PointsOptions { drop: vec!["name".into()], ..Default::default() };
+/// let points = read::points(&path, &options)?;
+/// assert_eq!((points.n_items(), points.n_dims()), (2, 2));
+/// assert_eq!(points.names(), ["height", "age"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn points(path: &Path, options: &PointsOptions) -> Result<Points> {
+    let source = Source::open(path)?;
+    match source.format {
+        Format::Text => csv::read(source, options),
+        Format::Npy => npy::read(source, options),
+        Format::Parquet => read_parquet(source, options),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
+    parquet::read(source, options)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(source: Source<'_>, _: &PointsOptions) -> Result<Points> {
+    Err(Error::parse(
+        source.path,
+        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or convert the file to .npy or .csv",
+    ))
+}
+
+/// Joins values and, if there are any, weights and names that a reader has already checked.
+fn finish(
+    path: &Path,
+    points: Points,
+    weights: Option<Vec<f64>>,
+    names: Vec<String>,
+) -> Result<Points> {
+    let named = |error: Error| Error::parse(path, error.to_string());
+    let points = match weights {
+        Some(weights) => points.with_weights(weights).map_err(named)?,
+        None => points,
+    };
+    if names.is_empty() { Ok(points) } else { points.with_names(names).map_err(named) }
+}

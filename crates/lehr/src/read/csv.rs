@@ -1,0 +1,209 @@
+//! Reads rows of numbers from text with separators, one record in memory at a time.
+
+use std::path::Path;
+
+use super::records::{Records, Separator, blank_split};
+use super::select::{Place, Selection};
+use super::source::{Source, empty, shown};
+use super::{Header, PointsOptions, finish};
+use crate::data::{Points, weight_fault};
+use crate::{Error, Result};
+
+/// Marks of a missing value, which do not make a first row a row of names.
+const MISSING: [&str; 9] = ["", "na", "n/a", "nan", "null", "none", "nil", "?", "-"];
+
+pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
+    let path = source.path;
+    let mut records = Records::new(source);
+    if !records.read_record()? {
+        return Err(empty(path));
+    }
+    let first = records.cells()?;
+    let first_line = records.line;
+    let has_names = match options.header {
+        Header::Yes => true,
+        Header::No => false,
+        Header::Auto => first.iter().any(|cell| is_word(cell)),
+    };
+    let names = if has_names { first.iter().map(|cell| name(cell)).collect() } else { Vec::new() };
+    let selection = Selection::new(path, options, first.len(), names)?;
+    if has_names && !records.read_record()? {
+        return Err(Error::parse(
+            path,
+            "has a line of names but no rows; give at least one row of numbers",
+        ));
+    }
+
+    let mut table = Table {
+        path,
+        selection: &selection,
+        separator: records.separator,
+        first_line,
+        values: Vec::new(),
+        weights: Vec::new(),
+    };
+    loop {
+        if records.split_quoted()? {
+            table.push(records.line, records.quoted.iter())?;
+        } else {
+            let (line, text) = (records.line, &records.text);
+            match records.separator {
+                Separator::Byte(byte) => table.push(line, text.split(|&b| b == byte))?,
+                Separator::Blanks => table.push(line, blank_split(text))?,
+            }
+        }
+        if !records.read_record()? {
+            break;
+        }
+    }
+    let Table { mut values, weights, .. } = table;
+    values.shrink_to_fit();
+    let weights = selection.has_weights().then_some(weights);
+    let points = Points::from_checked(values, selection.kept.len());
+    finish(path, points, weights, selection.names())
+}
+
+/// The numbers read so far and what is needed to place the next.
+struct Table<'a> {
+    path: &'a Path,
+    selection: &'a Selection,
+    separator: Separator,
+    first_line: u64,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Table<'_> {
+    fn push<'c>(&mut self, line: u64, cells: impl Iterator<Item = &'c [u8]> + Clone) -> Result<()> {
+        let start = self.values.len();
+        self.values.resize(start + self.selection.kept.len(), 0.0);
+        let places = &self.selection.places;
+        let mut n_cells = 0;
+        for cell in cells.clone() {
+            let fits = match places.get(n_cells) {
+                Some(&Place::Value(d)) => match number(cell) {
+                    Some(value) => {
+                        self.values[start + d] = value;
+                        true
+                    }
+                    None => false,
+                },
+                Some(Place::Weight) => match number(cell) {
+                    Some(value) if weight_fault(value).is_none() => {
+                        self.weights.push(value);
+                        true
+                    }
+                    _ => false,
+                },
+                Some(Place::Skip) | None => true,
+            };
+            // A row of a wrong length is told first: it explains the cell that does not fit.
+            if !fits && cells.clone().count() == places.len() {
+                return Err(self.bad_cell(line, n_cells, cell));
+            }
+            n_cells += 1;
+        }
+        if n_cells == places.len() { Ok(()) } else { Err(self.ragged(line, n_cells)) }
+    }
+
+    #[cold]
+    fn bad_cell(&self, line: u64, at: usize, cell: &[u8]) -> Error {
+        let column = Some(self.selection.label(at));
+        let text = cell.trim_ascii();
+        let number = number_of(text);
+        let weighs = self.selection.places[at] == Place::Weight;
+        let message = match number {
+            _ if text.is_empty() => {
+                "the cell is empty; every cell must be a finite number: fill it in or leave the row out".into()
+            }
+            Some(value) if weighs && value.is_finite() => {
+                weight_fault(value).unwrap_or_default()
+            }
+            Some(_) => format!(
+                "found {}, which is not finite; every cell must be a finite number: fill it in or leave the row out",
+                shown(text)
+            ),
+            None if is_decimal_comma(text) => format!(
+                "found {}, which is not a number; write numbers with a decimal point, not a comma",
+                shown(text)
+            ),
+            None if MISSING.contains(&lower(text).as_str()) => format!(
+                "found {}, a missing value; every cell must be a finite number: fill it in or leave the row out",
+                shown(text)
+            ),
+            None => format!(
+                "found {}, which is not a number; mend the cell, or leave the column out with drop",
+                shown(text)
+            ),
+        };
+        Error::parse_at(self.path, line, column, message)
+    }
+
+    #[cold]
+    fn ragged(&self, line: u64, found: usize) -> Error {
+        Error::parse_at(
+            self.path,
+            line,
+            None,
+            format!(
+                "found {found} {}, expected {} as in line {}; the fields are separated by {}",
+                if found == 1 { "field" } else { "fields" },
+                self.selection.places.len(),
+                self.first_line,
+                self.separator.name()
+            ),
+        )
+    }
+}
+
+/// The finite number in a cell.
+fn number(cell: &[u8]) -> Option<f64> {
+    number_of(cell.trim_ascii()).filter(|value| value.is_finite())
+}
+
+fn number_of(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn is_word(cell: &[u8]) -> bool {
+    let text = cell.trim_ascii();
+    number_of(text).is_none() && !MISSING.contains(&lower(text).as_str())
+}
+
+fn lower(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).to_ascii_lowercase()
+}
+
+fn name(cell: &[u8]) -> String {
+    String::from_utf8_lossy(cell).trim().to_string()
+}
+
+fn is_decimal_comma(text: &[u8]) -> bool {
+    let point: Vec<u8> = text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+    text.contains(&b',') && number_of(&point).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_in_the_first_row_does_not_make_it_names() {
+        let words = ["a", "x1", "1,5", "-x"];
+        let others = ["1", "-1e300", "nan", "inf", "", " ", "NA", "n/a", "null", "?"];
+        assert!(words.iter().all(|cell| is_word(cell.as_bytes())));
+        assert!(!others.iter().any(|cell| is_word(cell.as_bytes())));
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        let good =
+            [("1", 1.0), (" 2.5 ", 2.5), ("+3", 3.0), (".5", 0.5), ("1.", 1.0), ("1E-3", 1e-3)];
+        for (cell, value) in good {
+            assert_eq!(number(cell.as_bytes()), Some(value));
+        }
+        for cell in ["", "1e999", "nan", "0x10", "1_000", "1 000", "\u{fffd}"] {
+            assert_eq!(number(cell.as_bytes()), None);
+        }
+    }
+}

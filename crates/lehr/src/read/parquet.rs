@@ -1,0 +1,273 @@
+//! Reads Parquet files column by column into rows.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::select::{Place, Selection};
+use super::source::Source;
+use super::{PointsOptions, finish};
+use crate::data::{Points, weight_fault};
+use crate::{Error, Result};
+
+/// How many rows of one column are decoded at a time.
+const BATCH: usize = 1 << 14;
+
+/// Reads a file. The library panics on some damaged pages, e.g. if their dictionary is missing;
+/// nothing of ours outlives such a panic, so it becomes an ordinary error.
+pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
+    let path = source.path;
+    catch_unwind(AssertUnwindSafe(|| read_columns(source, options))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
+        Err(damaged(path, ParquetError::General(text.into())))
+    })
+}
+
+fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
+    let path = source.path;
+    let Some((file, length)) = source.file else {
+        return Err(Error::parse(
+            path,
+            "is Parquet that is gzipped or comes from a pipe; give it as a plain .parquet file",
+        ));
+    };
+    let damaged = |error| damaged(path, error);
+    let reader = SerializedFileReader::new(file).map_err(damaged)?;
+    let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let names = columns.iter().map(|column| column.path().string()).collect();
+    let selection = Selection::new(path, options, columns.len(), names)?;
+    for (at, column) in columns.iter().enumerate() {
+        if selection.places[at] != Place::Skip {
+            check_type(path, &selection, at, column)?;
+        }
+    }
+
+    let mut table = Table { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
+    // The row count is only a promise: if memory cannot be had, the vector grows as rows come.
+    let n_dims = selection.kept.len();
+    let promised = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let _ = table.values.try_reserve_exact(promised.saturating_mul(n_dims));
+    let mut n_items = 0;
+    for g in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(g).map_err(damaged)?;
+        let mut n_rows = None;
+        for (at, described) in columns.iter().enumerate() {
+            if selection.places[at] == Place::Skip {
+                continue;
+            }
+            check_range(path, group.metadata().column(at), length)?;
+            let column = group.get_column_reader(at).map_err(damaged)?;
+            let unsigned = is_unsigned(described);
+            let read =
+                table.read_chunk(column, unsigned, described.max_def_level(), at, n_items)?;
+            if *n_rows.get_or_insert(read) != read {
+                return Err(damaged(ParquetError::General(format!(
+                    "column {} has {read} rows where others have {}",
+                    selection.label(at),
+                    n_rows.unwrap_or(0)
+                ))));
+            }
+        }
+        n_items += n_rows.unwrap_or(0);
+    }
+    if n_items == 0 {
+        return Err(Error::parse(
+            path,
+            "has no rows; give a file with at least one row of numbers",
+        ));
+    }
+    let Table { mut values, weights, .. } = table;
+    values.shrink_to_fit();
+    let points = Points::from_checked(values, n_dims);
+    finish(path, points, selection.has_weights().then_some(weights), selection.names())
+}
+
+/// The numbers read so far.
+struct Table<'a> {
+    path: &'a Path,
+    selection: &'a Selection,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Table<'_> {
+    /// Reads one column of one row group into the rows from `first` on; the number of its rows.
+    fn read_chunk(
+        &mut self,
+        column: ColumnReader,
+        unsigned: bool,
+        full: i16,
+        at: usize,
+        first: usize,
+    ) -> Result<usize> {
+        match column {
+            ColumnReader::DoubleColumnReader(c) => self.read_typed(c, |v| v, full, at, first),
+            ColumnReader::FloatColumnReader(c) => self.read_typed(c, f64::from, full, at, first),
+            ColumnReader::BoolColumnReader(c) => {
+                self.read_typed(c, |v| f64::from(u8::from(v)), full, at, first)
+            }
+            ColumnReader::Int32ColumnReader(c) if unsigned => {
+                self.read_typed(c, |v| f64::from(v.cast_unsigned()), full, at, first)
+            }
+            ColumnReader::Int32ColumnReader(c) => self.read_typed(c, f64::from, full, at, first),
+            ColumnReader::Int64ColumnReader(c) if unsigned => {
+                self.read_typed(c, |v| v.cast_unsigned() as f64, full, at, first)
+            }
+            ColumnReader::Int64ColumnReader(c) => self.read_typed(c, |v| v as f64, full, at, first),
+            _ => unreachable!("check_type refuses every other type"),
+        }
+    }
+
+    fn read_typed<T: DataType>(
+        &mut self,
+        mut column: ColumnReaderImpl<T>,
+        wide: impl Fn(T::T) -> f64,
+        full: i16,
+        at: usize,
+        first: usize,
+    ) -> Result<usize> {
+        let (mut levels, mut batch) = (Vec::new(), Vec::new());
+        let mut n_rows = 0;
+        loop {
+            levels.clear();
+            batch.clear();
+            let read = column.read_records(BATCH, Some(&mut levels), None, &mut batch);
+            let (read, n_present, _) = read.map_err(|error| damaged(self.path, error))?;
+            if n_present < read {
+                let gap = levels.iter().position(|&level| level < full).unwrap_or(0);
+                let row = first + n_rows + gap + 1;
+                return Err(self.fault(row, at, "the value is missing (null); every value must be a finite number: fill it in or leave the row out"));
+            }
+            if read == 0 {
+                return Ok(n_rows);
+            }
+            for (i, value) in batch.drain(..).enumerate() {
+                self.place(first + n_rows + i, at, wide(value))?;
+            }
+            n_rows += read;
+        }
+    }
+
+    fn place(&mut self, n: usize, at: usize, value: f64) -> Result<()> {
+        let n_dims = self.selection.kept.len();
+        match self.selection.places[at] {
+            Place::Skip => {}
+            Place::Weight => match weight_fault(value) {
+                None => self.weights.push(value),
+                Some(fault) => return Err(self.fault(n + 1, at, &fault)),
+            },
+            Place::Value(d) => {
+                if !value.is_finite() {
+                    let text = format!(
+                        "found {value}; every number must be finite: fill it in or leave the row out"
+                    );
+                    return Err(self.fault(n + 1, at, &text));
+                }
+                if self.values.len() < (n + 1) * n_dims {
+                    self.values.resize((n + 1) * n_dims, 0.0);
+                }
+                self.values[n * n_dims + d] = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, row: usize, at: usize, text: &str) -> Error {
+        let column = self.selection.label(at);
+        Error::parse(self.path, format!("row {row}, column {column}: {text}"))
+    }
+}
+
+fn check_type(
+    path: &Path,
+    selection: &Selection,
+    at: usize,
+    column: &ColumnDescriptor,
+) -> Result<()> {
+    let number = match column.physical_type() {
+        _ if column.max_rep_level() > 0 => false,
+        Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE => true,
+        Physical::INT32 | Physical::INT64 => is_integer(column),
+        _ => false,
+    };
+    if number {
+        return Ok(());
+    }
+    Err(Error::parse(
+        path,
+        format!(
+            "column {} does not hold numbers but {}; leave it out with drop, or choose others with columns",
+            selection.label(at),
+            type_name(column)
+        ),
+    ))
+}
+
+/// Refuses a column outside the file, on which the library would panic.
+fn check_range(path: &Path, chunk: &ColumnChunkMetaData, length: u64) -> Result<()> {
+    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+    let end = start.checked_add(chunk.compressed_size());
+    let inside = start >= 0 && chunk.compressed_size() >= 0;
+    if inside && end.is_some_and(|end| end as u64 <= length) {
+        return Ok(());
+    }
+    let name = chunk.column_path().string();
+    Err(damaged(path, ParquetError::General(format!("column {name} lies outside the file"))))
+}
+
+/// Whether the stored integer is the number itself and not a date, a time or a scaled decimal.
+fn is_integer(column: &ColumnDescriptor) -> bool {
+    match column.logical_type_ref() {
+        Some(LogicalType::Integer(_)) => true,
+        Some(_) => false,
+        None => !matches!(
+            column.converted_type(),
+            ConvertedType::DATE
+                | ConvertedType::DECIMAL
+                | ConvertedType::TIME_MILLIS
+                | ConvertedType::TIME_MICROS
+                | ConvertedType::TIMESTAMP_MILLIS
+                | ConvertedType::TIMESTAMP_MICROS
+        ),
+    }
+}
+
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    match column.logical_type_ref() {
+        Some(LogicalType::Integer(integer)) => !integer.is_signed,
+        _ => matches!(
+            column.converted_type(),
+            ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64
+        ),
+    }
+}
+
+fn type_name(column: &ColumnDescriptor) -> &'static str {
+    match column.physical_type() {
+        _ if column.max_rep_level() > 0 => "lists",
+        Physical::INT32 | Physical::INT64 => "dates, times or decimals",
+        Physical::INT96 => "times",
+        Physical::FIXED_LEN_BYTE_ARRAY => "bytes",
+        _ => "text or bytes",
+    }
+}
+
+fn damaged(path: &Path, error: ParquetError) -> Error {
+    let text = error.to_string();
+    let text = text.strip_prefix("Parquet error: ").unwrap_or(&text);
+    Error::parse(
+        path,
+        format!("is damaged or cut off ({text}); write it again or convert it to .npy"),
+    )
+}

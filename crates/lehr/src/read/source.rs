@@ -1,0 +1,175 @@
+//! Opens a file, recognises its format and, if it is gzipped, unpacks it on the way.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::{Error, Result};
+
+const ALLOWED: &str = ".csv, .tsv, .txt (these and .npy may end in .gz), .npy or .parquet";
+const BUFFER: usize = 1 << 17;
+/// How much of a file is looked at to recognise its format.
+const HEAD: usize = 512;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Text,
+    Npy,
+    Parquet,
+}
+
+/// An open file from its first byte on.
+pub(super) struct Source<'a> {
+    pub path: &'a Path,
+    pub format: Format,
+    /// The file's name in lower case, without .gz.
+    pub name: String,
+    /// The bytes, unpacked.
+    pub reader: BufReader<Box<dyn Read>>,
+    /// The file itself if its bytes can be used in place: a regular file that is not gzipped.
+    pub file: Option<(File, u64)>,
+    gzipped: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn open(path: &'a Path) -> Result<Self> {
+        let mut file = File::open(path).map_err(|error| cannot_open(path, error))?;
+        let meta = file.metadata().map_err(|error| cannot_open(path, error))?;
+        if meta.is_dir() {
+            return Err(Error::parse(path, format!("is a folder; give one file: {ALLOWED}")));
+        }
+        let lower = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let (name, named_gz) = match lower.strip_suffix(".gz") {
+            Some(name) => (name.to_string(), true),
+            None => (lower, false),
+        };
+
+        let head = head(&mut file).map_err(|error| Error::io(path, "cannot read", error))?;
+        let gzipped = head.starts_with(&[0x1f, 0x8b]);
+        if head.is_empty() {
+            return Err(empty(path));
+        }
+        if named_gz && !gzipped {
+            return Err(Error::parse(
+                path,
+                "is not gzipped although its name ends in .gz; take .gz off the name if it is already unpacked",
+            ));
+        }
+
+        let kept = file.try_clone().map_err(|error| cannot_open(path, error))?;
+        let plain = Cursor::new(head.clone()).chain(file);
+        let mut source = Source {
+            path,
+            format: Format::Text,
+            name,
+            reader: BufReader::new(Box::new(io::empty())),
+            file: (meta.is_file() && !gzipped).then_some((kept, meta.len())),
+            gzipped,
+        };
+        let head = if gzipped {
+            let mut unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, plain));
+            let head = self::head(&mut unpacked).map_err(|error| source.cannot_read(error))?;
+            if head.is_empty() {
+                return Err(empty(path));
+            }
+            let whole = Cursor::new(head.clone()).chain(unpacked);
+            source.reader = BufReader::with_capacity(BUFFER, Box::new(whole));
+            head
+        } else {
+            source.reader = BufReader::with_capacity(BUFFER, Box::new(plain));
+            head
+        };
+        source.format = recognise(path, &source.name, &head)?;
+        Ok(source)
+    }
+
+    /// A failing read in words: a gzipped file that is cut off or damaged shows up here.
+    pub(super) fn cannot_read(&self, error: io::Error) -> Error {
+        cannot_read(self.path, self.gzipped, error)
+    }
+}
+
+/// Content first, since a name may lie; then the name.
+fn recognise(path: &Path, name: &str, head: &[u8]) -> Result<Format> {
+    if head.starts_with(b"\x93NUMPY") {
+        return Ok(Format::Npy);
+    }
+    if head.starts_with(b"PAR1") {
+        return Ok(Format::Parquet);
+    }
+    let misnamed = |extension: &str, format: &str, magic: &str| {
+        Err(Error::parse(
+            path,
+            format!(
+                "is not a {format} file although it is named {extension}: it starts with {}, not with {magic}; if it is text, name it .csv or .txt",
+                shown(&head[..head.len().min(12)])
+            ),
+        ))
+    };
+    if name.ends_with(".npy") {
+        return misnamed(".npy", "NumPy", "\"\\x93NUMPY\"");
+    }
+    if name.ends_with(".parquet") {
+        return misnamed(".parquet", "Parquet", "\"PAR1\"");
+    }
+    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+        return Err(Error::parse(path, "is text in UTF-16; save it as UTF-8 and try again"));
+    }
+    if head.contains(&0) {
+        return Err(Error::parse(
+            path,
+            format!("is neither text nor a known binary format; give one of {ALLOWED}"),
+        ));
+    }
+    Ok(Format::Text)
+}
+
+fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD);
+    reader.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Bytes as a short quoted text with the unprintable ones escaped.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(bytes);
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+pub(super) fn empty(path: &Path) -> Error {
+    Error::parse(path, "is empty; give a file with at least one row of numbers")
+}
+
+fn cannot_open(path: &Path, error: io::Error) -> Error {
+    let missing = error.kind() == io::ErrorKind::NotFound;
+    if !missing {
+        return Error::io(path, "cannot open", error);
+    }
+    let hint = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && fs::metadata(folder).is_err() => {
+            format!("there is no folder {}; check the path", folder.display())
+        }
+        _ => "there is no such file; check the name and the folder".to_string(),
+    };
+    Error::io(path, "", io::Error::new(io::ErrorKind::NotFound, hint))
+}
+
+fn cannot_read(path: &Path, gzipped: bool, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof if gzipped => Error::parse(
+            path,
+            "the gzipped data end too early: the file is cut off or still being written; copy it again",
+        ),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if gzipped => {
+            Error::parse(path, format!("the gzipped data are damaged ({error}); copy it again"))
+        }
+        _ => Error::io(path, "cannot read", error),
+    }
+}

@@ -1,0 +1,49 @@
+//! Writes a table as a NumPy f64 matrix in C order.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use super::table::{Cell, Table};
+
+pub(super) fn write(file: &mut File, table: &Table<'_>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 17, file);
+    out.write_all(&header(table.n_rows, table.names.len()))?;
+    for n in 0..table.n_rows {
+        for cell in table.row(n) {
+            let value = match cell {
+                Cell::F64(value) => value,
+                Cell::I64(value) => value as f64,
+            };
+            out.write_all(&value.to_le_bytes())?;
+        }
+    }
+    out.flush()
+}
+
+/// Format version 1, padded so that the numbers start on a multiple of 64 bytes, as NumPy does.
+fn header(n_rows: usize, n_columns: usize) -> Vec<u8> {
+    let mut text =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}");
+    let before = b"\x93NUMPY\x01\x00".len() + 2;
+    let total = (before + text.len() + 1).next_multiple_of(64);
+    text.extend(std::iter::repeat_n(' ', total - before - text.len() - 1));
+    text.push('\n');
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend((text.len() as u16).to_le_bytes());
+    header.extend(text.bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_what_numpy_writes() {
+        let header = header(3, 4);
+        let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }";
+        let mut expected = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        expected.extend(format!("{text:<117}\n").bytes());
+        assert_eq!(header, expected);
+    }
+}

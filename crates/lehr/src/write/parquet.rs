@@ -1,0 +1,93 @@
+//! Writes a table as Parquet, one column of one row group in memory at a time.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Repetition, Type as Physical};
+use parquet::data_type::{DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{ColumnPath, Type};
+
+use super::table::{Table, Values};
+
+const ROWS_PER_GROUP: usize = 1 << 17;
+
+pub(super) fn write(file: &mut File, table: &Table<'_>) -> io::Result<()> {
+    write_groups(file, table).map_err(|error| match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => *cause,
+            Err(cause) => io::Error::other(cause),
+        },
+        other => io::Error::other(other),
+    })
+}
+
+fn write_groups(file: &mut File, table: &Table<'_>) -> Result<(), ParquetError> {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false);
+    let mut fields = Vec::new();
+    let mut names = table.names.iter();
+    for column in table.columns {
+        let (physical, width) = match column.values {
+            Values::I64(_) => (Physical::INT64, 1),
+            Values::F64(_) => (Physical::DOUBLE, 1),
+            Values::Matrix { width, .. } => (Physical::DOUBLE, width),
+        };
+        for name in names.by_ref().take(width) {
+            if physical == Physical::INT64 {
+                // Labels repeat, floats hardly ever do.
+                let path = ColumnPath::new(vec![name.clone()]);
+                properties = properties.set_column_dictionary_enabled(path, true);
+            }
+            let field = Type::primitive_type_builder(name, physical);
+            fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
+        }
+    }
+    let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
+    let mut buffer = Vec::new();
+    for first in (0..table.n_rows).step_by(ROWS_PER_GROUP) {
+        let rows = first..(first + ROWS_PER_GROUP).min(table.n_rows);
+        let mut group = writer.next_row_group()?;
+        for column in table.columns {
+            match column.values {
+                Values::F64(values) => write_floats(&mut group, &values[rows.clone()])?,
+                Values::I64(values) => {
+                    let mut chunk = next_column(&mut group)?;
+                    chunk.typed::<Int64Type>().write_batch(&values[rows.clone()], None, None)?;
+                    chunk.close()?;
+                }
+                Values::Matrix { values, width } => {
+                    let block = &values[rows.start * width..rows.end * width];
+                    for k in 0..width {
+                        buffer.clear();
+                        buffer.extend(block.iter().skip(k).step_by(width));
+                        write_floats(&mut group, &buffer)?;
+                    }
+                }
+            }
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+type Group<'a, 'f> = SerializedRowGroupWriter<'a, &'f mut File>;
+
+fn write_floats(group: &mut Group<'_, '_>, values: &[f64]) -> Result<(), ParquetError> {
+    let mut chunk = next_column(group)?;
+    chunk.typed::<DoubleType>().write_batch(values, None, None)?;
+    chunk.close()
+}
+
+fn next_column<'g>(
+    group: &'g mut Group<'_, '_>,
+) -> Result<parquet::file::writer::SerializedColumnWriter<'g>, ParquetError> {
+    let ended = || ParquetError::General("the row group has too few columns".into());
+    group.next_column()?.ok_or_else(ended)
+}
