@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::stop::StopReason;
 use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
@@ -165,6 +166,15 @@ impl Plan {
         Anneal { restart, ..self.anneal }
     }
 
+    /// Whether a climb of so many steps and seconds is over, and why.
+    pub fn ends(&self, step: u64, seconds: f64) -> Option<StopReason> {
+        if step >= self.steps {
+            Some(StopReason::Steps)
+        } else {
+            self.time.is_some_and(|time| seconds >= time).then_some(StopReason::Time)
+        }
+    }
+
     /// The last step that can be noisy, if any.
     pub fn last_noisy_step(&self) -> u64 {
         if self.anneal.effective == Effective::Off { 0 } else { self.anneal.until }
@@ -298,11 +308,7 @@ mod tests {
                 "step_size = 2: a step size must",
             ),
             (
-                FitConfig {
-                    step_size: Some(StepSize::UntilQuiet(0.5)),
-                    batch: Some(5),
-                    ..base()
-                },
+                FitConfig { step_size: Some(StepSize::UntilQuiet(0.5)), batch: Some(5), ..base() },
                 "step_size = 0.5,1: a step of 1 would forget",
             ),
         ] {

@@ -29,15 +29,18 @@ mod tests {
             i if i % 2 == 1 => 4.0,
             _ => 2.0,
         };
-        (0..=n).map(|i| weight(i) * f((i as f64 * h).clamp(1e-12, 1.0 - 1e-12))).sum::<f64>() * h / 3.0
+        (0..=n).map(|i| weight(i) * f((i as f64 * h).clamp(1e-12, 1.0 - 1e-12))).sum::<f64>() * h
+            / 3.0
     }
 
     #[test]
     fn agrees_with_numerical_integrals() {
         let (a, b, a0, b0) = (3.5, 2.0, 1.0, 4.0);
         let density = |a: f64, b: f64, v: f64| {
-            (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + (a - 1.0) * v.ln() + (b - 1.0) * (-v).ln_1p())
-                .exp()
+            (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)
+                + (a - 1.0) * v.ln()
+                + (b - 1.0) * (-v).ln_1p())
+            .exp()
         };
         let kl = integral(|v| {
             let (q, p) = (density(a, b, v), density(a0, b0, v));

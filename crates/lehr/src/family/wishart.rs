@@ -15,14 +15,7 @@ fn ln_normaliser(d: usize, nu: f64, ln_det_w: f64) -> f64 {
 }
 
 /// KL(W(W, nu) || W(W0, nu0)), where `trace` is tr(W0^-1 W).
-pub fn divergence(
-    d: usize,
-    nu: f64,
-    ln_det_w: f64,
-    nu0: f64,
-    ln_det_w0: f64,
-    trace: f64,
-) -> f64 {
+pub fn divergence(d: usize, nu: f64, ln_det_w: f64, nu0: f64, ln_det_w0: f64, trace: f64) -> f64 {
     ln_normaliser(d, nu, ln_det_w) - ln_normaliser(d, nu0, ln_det_w0)
         + 0.5 * (nu - nu0) * expected_ln_det(d, nu, ln_det_w)
         + 0.5 * nu * (trace - d as f64)
@@ -38,7 +31,8 @@ mod tests {
         // W(w, nu) in one dimension is Gamma(nu/2, rate 1/(2w)).
         let (nu, w, nu0, w0) = (7.0, 0.3, 3.0, 1.1);
         let (a, b, a0, b0) = (0.5 * nu, 0.5 / w, 0.5 * nu0, 0.5 / w0);
-        let gamma_kl: f64 = (a - a0) * digamma(a) - ln_gamma(a) + ln_gamma(a0)
+        let gamma_kl: f64 = (a - a0) * digamma(a) - ln_gamma(a)
+            + ln_gamma(a0)
             + a0 * (b.ln() - b0.ln())
             + a * (b0 - b) / b;
         let kl = divergence(1, nu, w.ln(), nu0, w0.ln(), w / w0);

@@ -1,5 +1,59 @@
-//! The models that ship with lehr.
+//! The models that ship with lehr, and what a model adds to be saved, loaded and used by name.
 
 pub mod mixture;
 
 pub use mixture::{Mixture, MixtureParams};
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Result;
+use crate::math::table::Table;
+use crate::model::Model;
+
+/// A model that can live in a run directory.
+pub trait Stored: Model + Sized {
+    /// What the user chose.
+    type Params: Serialize + DeserializeOwned + Clone + Send;
+    /// What was taken from the data at the start and must not change afterwards (units, priors).
+    type Frozen: Serialize + DeserializeOwned;
+    /// How to read the data.
+    type ReadOptions: Serialize + DeserializeOwned + Clone + Default;
+
+    /// Reads a file into items.
+    fn read(path: &Path, options: &Self::ReadOptions) -> Result<Self::Data>;
+
+    /// Some of the items, for a hold-out split.
+    fn subset(data: &Self::Data, items: &[u32]) -> Self::Data;
+
+    /// What identifies the data.
+    fn fingerprint(data: &Self::Data) -> String;
+
+    /// A model for this data.
+    fn build(params: Self::Params, data: &Self::Data) -> Result<Self>;
+
+    /// The settings.
+    fn params(&self) -> &Self::Params;
+
+    /// What [`Stored::restore`] needs beside the settings.
+    fn frozen(&self) -> Self::Frozen;
+
+    /// The model of an earlier run, without its data. Refuses what does not fit together.
+    fn restore(params: Self::Params, frozen: Self::Frozen) -> Result<Self>;
+
+    /// The fitted model as named arrays in the user's units, saved beside lambda.
+    fn readable(&self, lambda: &Table) -> Vec<NamedArray>;
+}
+
+/// An array with a name and a shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedArray {
+    /// The name.
+    pub name: &'static str,
+    /// The shape, slowest dimension first.
+    pub shape: Vec<usize>,
+    /// The values.
+    pub values: Vec<f64>,
+}

@@ -6,3 +6,4 @@ pub mod stop;
 pub mod trace;
 pub mod checkpoint;
 pub mod directory;
+pub mod session;

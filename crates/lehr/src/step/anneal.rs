@@ -61,6 +61,7 @@ impl Anneal {
         let Some(m) = self.effective_at(t, batch.size) else {
             return false;
         };
+        batch.noisy = true;
         let address = Address::new(self.seed, Purpose::Noise, self.restart, t);
         if self.law == Law::Lagged {
             // S_t keeps weights of 1; the previous batch carries the centred noise alone.
@@ -134,9 +135,7 @@ fn gamma(variance: f64, address: Address, out: &mut [f64]) {
     let size = out.len() as f64;
     let shape = (1.0 / variance - 1.0 / size).max(0.0);
     if shape > 0.0 {
-        out.par_iter_mut()
-            .enumerate()
-            .for_each(|(n, w)| *w = address.rng(n as u64).gamma(shape));
+        out.par_iter_mut().enumerate().for_each(|(n, w)| *w = address.rng(n as u64).gamma(shape));
     }
     let sum: f64 = out.iter().sum();
     if shape > 0.0 && sum > 0.0 {

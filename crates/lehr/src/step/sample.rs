@@ -15,13 +15,15 @@ pub struct Batch {
     pub size: usize,
     /// N: how many items there are in all.
     pub population: usize,
+    /// Whether the weights carry annealing noise.
+    pub noisy: bool,
 }
 
 impl Batch {
     /// A batch of the given items with weights of 1.
     pub fn of(items: Vec<u32>, population: usize) -> Self {
         let size = items.len();
-        Batch { items, weights: vec![1.0; size], size, population }
+        Batch { items, weights: vec![1.0; size], size, population, noisy: false }
     }
 
     /// Everything, once.
@@ -34,6 +36,7 @@ impl Batch {
         self.items.truncate(self.size);
         self.weights.clear();
         self.weights.resize(self.size, 1.0);
+        self.noisy = false;
     }
 }
 
@@ -79,6 +82,9 @@ impl Sampler {
 
     /// The items of step `t` (from 1) with weights of 1, into `batch`.
     pub fn draw(&mut self, t: u64, batch: &mut Batch) {
+        if self.size.is_none() && batch.size == self.n_items && !batch.noisy {
+            return; // everything, quiet, as the step before
+        }
         batch.items.clear();
         self.append(t, &mut batch.items);
         batch.size = batch.items.len();

@@ -56,7 +56,9 @@ impl Effective {
     pub(crate) fn problem(&self) -> Option<&'static str> {
         match *self {
             Effective::Off => None,
-            Effective::Constant(m) | Effective::Linear(m) | Effective::Geometric { from: m, .. }
+            Effective::Constant(m)
+            | Effective::Linear(m)
+            | Effective::Geometric { from: m, .. }
                 if !(m > 0.0 && m.is_finite()) =>
             {
                 Some("the effective batch size must be a positive number")
@@ -151,10 +153,10 @@ impl StepSize {
         match *self {
             StepSize::Constant(rho) | StepSize::UntilQuiet(rho) => (!(rho > 0.0 && rho <= 1.0))
                 .then_some("a step size must lie above 0 and be at most 1"),
-            StepSize::Power { tau0, kappa } => (!(tau0 >= 0.0
-                && tau0.is_finite()
-                && (0.0..=1.0).contains(&kappa)))
-            .then_some("power:TAU0:KAPPA needs tau0 >= 0 and kappa between 0 and 1"),
+            StepSize::Power { tau0, kappa } => {
+                (!(tau0 >= 0.0 && tau0.is_finite() && (0.0..=1.0).contains(&kappa)))
+                    .then_some("power:TAU0:KAPPA needs tau0 >= 0 and kappa between 0 and 1")
+            }
         }
     }
 }

@@ -28,8 +28,6 @@ pub(super) trait Lanes: Copy {
     fn sub(self, other: Self) -> Self;
     /// `self * other`.
     fn mul(self, other: Self) -> Self;
-    /// `self / other`.
-    fn div(self, other: Self) -> Self;
     /// `self * a + b`, rounded once where the hardware can.
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The larger of the two.
@@ -88,10 +86,6 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
         self.zip(other, |a, b| a * b)
-    }
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.zip(other, |a, b| a / b)
     }
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
@@ -174,10 +168,6 @@ mod x86 {
             Avx2(lane!(_mm256_mul_pd(self.0, other.0)))
         }
         #[inline(always)]
-        fn div(self, other: Self) -> Self {
-            Avx2(lane!(_mm256_div_pd(self.0, other.0)))
-        }
-        #[inline(always)]
         fn mul_add(self, a: Self, b: Self) -> Self {
             Avx2(lane!(_mm256_fmadd_pd(self.0, a.0, b.0)))
         }
@@ -239,10 +229,6 @@ mod x86 {
         #[inline(always)]
         fn mul(self, other: Self) -> Self {
             Avx512(lane!(_mm512_mul_pd(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn div(self, other: Self) -> Self {
-            Avx512(lane!(_mm512_div_pd(self.0, other.0)))
         }
         #[inline(always)]
         fn mul_add(self, a: Self, b: Self) -> Self {

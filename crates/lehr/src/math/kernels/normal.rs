@@ -51,7 +51,8 @@ fn philox_blocks(address: &Address, first: u64) -> [[u32; BLOCKS]; 4] {
     let [mut k0, mut k1] = address.key();
     for _ in 0..philox::ROUNDS {
         for b in 0..BLOCKS {
-            let next = philox::round([words[0][b], words[1][b], words[2][b], words[3][b]], [k0, k1]);
+            let next =
+                philox::round([words[0][b], words[1][b], words[2][b], words[3][b]], [k0, k1]);
             for (word, c) in words.iter_mut().zip(next) {
                 word[b] = c;
             }

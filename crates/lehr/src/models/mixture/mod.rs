@@ -20,10 +20,12 @@ mod params;
 mod prior;
 mod start;
 mod readout;
+mod stored;
 
 pub use params::{Covariance, Factorisation, MixtureParams, Start, Weights};
 pub use prior::{Prior, Units};
 pub use readout::Component;
+pub use stored::Frozen;
 
 use crate::Result;
 use crate::data::Points;
@@ -103,11 +105,10 @@ impl Mixture {
     /// A mixture whose units and missing priors are taken from `points`.
     pub fn new(params: MixtureParams, points: &Points) -> Result<Self> {
         let (units, prior) = prior::from_data(&params, points)?;
-        Ok(Self::restore(params, units, prior))
+        Ok(Self::assemble(params, units, prior))
     }
 
-    /// A mixture as an earlier run left it.
-    pub fn restore(params: MixtureParams, units: Units, prior: Prior) -> Self {
+    fn assemble(params: MixtureParams, units: Units, prior: Prior) -> Self {
         let d = units.shift.len();
         let shape = match params.covariance {
             Covariance::Full => Symmetric::full(d),
@@ -119,21 +120,6 @@ impl Mixture {
     /// The same mixture computing with another instruction set, for comparisons.
     pub fn with_isa(self, isa: Isa) -> Self {
         Mixture { isa, ..self }
-    }
-
-    /// The settings.
-    pub fn params(&self) -> &MixtureParams {
-        &self.params
-    }
-
-    /// The coordinates of lambda.
-    pub fn units(&self) -> &Units {
-        &self.units
-    }
-
-    /// The prior.
-    pub fn prior_values(&self) -> &Prior {
-        &self.prior
     }
 
     fn n_dims(&self) -> usize {
@@ -316,8 +302,7 @@ impl Model for Mixture {
         let d = self.n_dims();
         let ln_weights = self.expected_ln_weights(lambda);
         let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
-        let mut block =
-            GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
+        let mut block = GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
         let mut shift = vec![0.0; d];
         for (k, row) in lambda.rows().enumerate() {
             let mut m = self.valid_moments(&self.row(row));

@@ -137,9 +137,11 @@ impl MixtureParams {
             ));
         }
         let positive = |field: &str, value: Option<f64>| match value {
-            Some(x) if !(x > 0.0 && x.is_finite()) => {
-                Err(Error::config(field, x, "must be a positive number; leave it out for the default"))
-            }
+            Some(x) if !(x > 0.0 && x.is_finite()) => Err(Error::config(
+                field,
+                x,
+                "must be a positive number; leave it out for the default",
+            )),
             _ => Ok(()),
         };
         positive("concentration", self.concentration)?;
@@ -156,7 +158,8 @@ impl MixtureParams {
             let Some(values) = values else { return Ok(()) };
             if !lengths.contains(&values.len()) {
                 let lengths: Vec<_> = lengths.iter().map(|l| l.to_string()).collect();
-                let allowed = format!("the data have {n_dims} columns, so {}", lengths.join(" or "));
+                let allowed =
+                    format!("the data have {n_dims} columns, so {}", lengths.join(" or "));
                 let found = format!("{} numbers", values.len());
                 return Err(Error::config(field, found, format!("{allowed} are needed")));
             }

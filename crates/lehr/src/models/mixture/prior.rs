@@ -149,7 +149,8 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         None => covariance.clone(),
         Some(given) => {
             let mut packed = vec![0.0; shape.len()];
-            let z = |i: usize, j: usize| given_entry(given, d, i, j) / units.scale[i] / units.scale[j];
+            let z =
+                |i: usize, j: usize| given_entry(given, d, i, j) / units.scale[i] / units.scale[j];
             for i in 0..d {
                 if shape.is_diagonal() {
                     packed[i] = given[i] / units.scale[i] / units.scale[i];

@@ -18,14 +18,12 @@ pub(super) fn fill(mixture: &Mixture, points: &Points, address: Address, lambda:
     let raw = match mixture.params.start {
         Start::Points => around_random_points(mixture, points, &mut rng),
         Start::KmeansPlusPlus => by_nearest_seed(mixture, points, &mut rng),
-        Start::Responsibilities => {
-            statistics(mixture, points, &all(points), |n, resp| {
-                let mut rng = address.rng(1 + n as u64);
-                resp.iter_mut().for_each(|r| *r = rng.uniform());
-                let sum: f64 = resp.iter().sum();
-                resp.iter_mut().for_each(|r| *r /= sum);
-            })
-        }
+        Start::Responsibilities => statistics(mixture, points, &all(points), |n, resp| {
+            let mut rng = address.rng(1 + n as u64);
+            resp.iter_mut().for_each(|r| *r = rng.uniform());
+            let sum: f64 = resp.iter().sum();
+            resp.iter_mut().for_each(|r| *r /= sum);
+        }),
     };
     from_raw(mixture, &raw, lambda);
 }

@@ -1,0 +1,422 @@
+//! The loop: the one place where the whole algorithm is visible, and restarts around it.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Plan;
+use crate::math::rng::{Address, Purpose};
+use crate::math::table::Table;
+use crate::model::{Ask, Dataset, Model, Stats};
+use crate::run::objective;
+use crate::run::stop::{StopReason, Tolerance};
+use crate::run::trace::Observation;
+use crate::step::local::{Executor, Threads};
+use crate::step::sample::{Batch, Sampler};
+use crate::step::update::{Step, Updater};
+use crate::{Error, Result};
+
+/// A model and the data it is fitted to and judged by.
+#[derive(Debug)]
+pub struct Problem<'a, M: Model> {
+    /// The model.
+    pub model: &'a M,
+    /// The items to fit.
+    pub data: &'a M::Data,
+    /// Items to score only.
+    pub heldout: Option<&'a M::Data>,
+}
+
+impl<M: Model> Clone for Problem<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<M: Model> Copy for Problem<'_, M> {}
+
+/// Where one climb stands. With the plan, all that is needed to go on: a checkpoint is this.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// The natural parameters.
+    pub lambda: Table,
+    /// Updates made.
+    pub step: u64,
+    /// Items seen.
+    pub items: u64,
+    /// Rows that the guard changed.
+    pub guard_hits: u64,
+    /// Seconds worked.
+    pub seconds: f64,
+}
+
+impl State {
+    /// A random start: number `restart` of this seed.
+    pub fn start<M: Model>(problem: Problem<'_, M>, seed: u64, restart: u32) -> Result<Self> {
+        let layout = problem.model.layout();
+        let mut lambda = Table::new(layout.n_rows, layout.width);
+        let address = Address::new(seed, Purpose::Init, restart, 0);
+        problem.model.start(problem.data, address, &mut lambda)?;
+        Ok(State::at(lambda))
+    }
+
+    /// Begin from a given lambda.
+    pub fn at(lambda: Table) -> Self {
+        State { lambda, step: 0, items: 0, guard_hits: 0, seconds: 0.0 }
+    }
+}
+
+/// Seconds spent in each part of the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Timings {
+    /// Drawing batches.
+    pub sample: f64,
+    /// Drawing noise.
+    pub anneal: f64,
+    /// Local steps and statistics.
+    pub local: f64,
+    /// Expectations, updates and guards.
+    pub update: f64,
+    /// Evaluating and reporting the bound, beyond what the local pass gives.
+    pub observe: f64,
+    /// Whatever the watcher does after a step, e.g. saving.
+    pub checkpoint: f64,
+}
+
+/// Runs `work` and adds the seconds it took to `total`.
+fn timed<T>(total: &mut f64, work: impl FnOnce() -> T) -> T {
+    let begin = Instant::now();
+    let result = work();
+    *total += begin.elapsed().as_secs_f64();
+    result
+}
+
+/// What a climb tells while it runs.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The bound was evaluated.
+    Observed(&'a Observation),
+    /// An update was made.
+    Stepped(&'a State),
+}
+
+/// Runs climbs: owns the plan, the workers' buffers and the clock.
+pub struct Climber<'a, M: Model, E: Executor<M>> {
+    problem: Problem<'a, M>,
+    plan: &'a Plan,
+    executor: E,
+    /// Seconds by part, over all climbs.
+    pub timings: Timings,
+}
+
+impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
+    /// A climber on this problem.
+    pub fn new(problem: Problem<'a, M>, plan: &'a Plan, executor: E) -> Self {
+        Climber { problem, plan, executor, timings: Timings::default() }
+    }
+
+    /// One climb: Algorithm 1 from `state` until the plan ends it, or `watch` by returning true.
+    /// Returns why it ended and the last bound. `history` are this climb's observations before an
+    /// interruption, if there was one.
+    pub fn climb(
+        &mut self,
+        restart: u32,
+        state: &mut State,
+        history: &[Observation],
+        mut watch: impl FnMut(Event<'_>) -> Result<bool>,
+    ) -> Result<(StopReason, f64)> {
+        let Climber { problem: Problem { model, data, .. }, plan, executor, timings } = self;
+        let (model, data, plan) = (*model, *data, *plan);
+        let layout = model.layout();
+        let anneal = plan.anneal(restart);
+        let mut sampler =
+            Sampler::new(data.n_items(), plan.batch, plan.sampling, plan.seed, restart);
+        let mut updater = Updater::new(model, plan.guard);
+        let mut tolerance = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step());
+        for seen in history.iter().filter(|o| o.step < state.step && !o.closing) {
+            tolerance.reached(seen.step, seen.bound);
+        }
+        let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
+        let mut batch = Batch::default();
+        let mut raw = Stats::new(layout.n_rows, layout.raw_width);
+        let clock = Clock { begin: Instant::now(), before: state.seconds };
+
+        loop {
+            let end = plan.ends(state.step, clock.this_session());
+            let ask = Ask { stats: end.is_none() };
+
+            // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics.
+            let t = state.step + 1;
+            let expect = timed(&mut timings.update, || model.refresh(&state.lambda));
+            timed(&mut timings.sample, || sampler.draw(t, &mut batch));
+            let noisy = timed(&mut timings.anneal, || anneal.weigh(t, &mut sampler, &mut batch));
+            let local = timed(&mut timings.local, || {
+                executor.local_pass(model, &expect, data, &batch, ask, &mut raw)
+            });
+
+            // Look at the state as it is before this update; a full pass has its bound already.
+            let regular = state.step.is_multiple_of(plan.eval_every);
+            if regular || end.is_some() {
+                let begin = Instant::now();
+                bound = match plan.batch {
+                    None => local + model.global_bound(&state.lambda),
+                    Some(_) => objective::bound(model, &state.lambda, &expect, data, executor),
+                };
+                state.seconds = clock.seconds();
+                let seen = self.problem.observation(plan, restart, state, bound, !regular)?;
+                let stop = watch(Event::Observed(&seen))?;
+                timings.observe += begin.elapsed().as_secs_f64();
+                if regular && tolerance.reached(state.step, bound) {
+                    return Ok((StopReason::Converged, bound));
+                }
+                if let Some(reason) = end.or(stop.then_some(StopReason::Interrupted)) {
+                    return Ok((reason, bound));
+                }
+            }
+
+            // Line 6: the update. The guard may ask for the same statistics without noise.
+            let step = Step {
+                rho: plan.step_size.at(t, noisy),
+                scale: batch.population as f64 / batch.size as f64,
+                noisy,
+            };
+            let begin = Instant::now();
+            let quiet_stats = || {
+                let quiet = Batch::of(batch.items[..batch.size].to_vec(), batch.population);
+                let mut stats = Stats::new(layout.n_rows, layout.raw_width);
+                executor.local_pass(model, &expect, data, &quiet, ask, &mut stats);
+                stats
+            };
+            state.guard_hits +=
+                updater.apply(model, step, &mut raw, quiet_stats, &mut state.lambda);
+            timings.update += begin.elapsed().as_secs_f64();
+            state.items += batch.items.len() as u64;
+            state.step = t;
+            state.seconds = clock.seconds();
+            if timed(&mut timings.checkpoint, || watch(Event::Stepped(state)))? {
+                return Ok((StopReason::Interrupted, bound));
+            }
+        }
+    }
+}
+
+/// Counts the seconds of a climb across interruptions.
+struct Clock {
+    begin: Instant,
+    before: f64,
+}
+
+impl Clock {
+    fn this_session(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.this_session()
+    }
+}
+
+impl<M: Model> Problem<'_, M> {
+    /// The state in the form of the trace; an error if the bound is not a number.
+    fn observation(
+        &self,
+        plan: &Plan,
+        restart: u32,
+        state: &State,
+        bound: f64,
+        closing: bool,
+    ) -> Result<Observation> {
+        if !bound.is_finite() {
+            return Err(Error::data(format!(
+                "the bound became {bound} at step {}; the data are too extreme for this model: \
+                 look for outliers or rescale the columns",
+                state.step
+            )));
+        }
+        let n_items = self.data.n_items();
+        let batch = plan.batch.unwrap_or(n_items);
+        let last = state.step.max(1);
+        let effective = plan.anneal(restart).effective_at(last, batch);
+        let rho = plan.step_size.at(last, effective.is_some());
+        let effective = effective.unwrap_or(batch as f64);
+        Ok(Observation {
+            restart,
+            step: state.step,
+            seconds: state.seconds,
+            items: state.items,
+            rho,
+            effective,
+            batch,
+            temperature: rho * n_items as f64 / (2.0 * effective),
+            bound,
+            heldout: self
+                .heldout
+                .map(|data| objective::mean_log_predictive(self.model, &state.lambda, data)),
+            guard_hits: state.guard_hits,
+            closing,
+        })
+    }
+}
+
+/// How one restart ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Which one.
+    pub restart: u32,
+    /// Its last bound.
+    pub bound: f64,
+    /// Its updates.
+    pub steps: u64,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// The climb under way and the restarts before it: what a checkpoint holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// The restart under way.
+    pub restart: u32,
+    /// Where it stands.
+    pub state: State,
+    /// The restarts that have ended.
+    pub done: Vec<Outcome>,
+    /// The best of those, with its index in `done`.
+    pub best: Option<(usize, State)>,
+}
+
+/// Looks on while a fit runs. The loop knows nothing of files, terminals or signals.
+pub trait Watcher: Send {
+    /// The bound was evaluated.
+    fn observe(&mut self, _observation: &Observation) -> Result<()> {
+        Ok(())
+    }
+
+    /// An update was made, or a restart ended: the moment to save. `progress` makes what to save.
+    fn after_step(&mut self, _state: &State, _progress: &dyn Fn() -> Progress) -> Result<()> {
+        Ok(())
+    }
+
+    /// Should the fit stop after the current step?
+    fn wants_stop(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Watcher for () {}
+
+/// A finished fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The best restart's state; `state.lambda` is the fitted model.
+    pub state: State,
+    /// How the best restart ended.
+    pub outcome: Outcome,
+    /// All restarts, in order.
+    pub outcomes: Vec<Outcome>,
+    /// Where the time went.
+    pub timings: Timings,
+    /// If the fit was stopped early: what it needs to go on.
+    pub pending: Option<Progress>,
+}
+
+impl Fit {
+    /// Whether the plan was carried out to its end.
+    pub fn is_complete(&self) -> bool {
+        self.pending.is_none()
+    }
+
+    /// Mean and standard deviation of the restarts' bounds.
+    pub fn spread(&self) -> (f64, f64) {
+        let n = self.outcomes.len() as f64;
+        let mean = self.outcomes.iter().map(|o| o.bound).sum::<f64>() / n;
+        let square = self.outcomes.iter().map(|o| (o.bound - mean).powi(2)).sum::<f64>();
+        (mean, (square / (n - 1.0).max(1.0)).sqrt())
+    }
+}
+
+/// Fits a model: `plan.n_init` climbs from random starts, on `threads` threads (0: all cores), of
+/// which the best by bound is kept.
+///
+/// ```
+/// use lehr::data::Points;
+/// use lehr::models::{Mixture, MixtureParams};
+/// use lehr::run::fit::{Problem, fit};
+///
+/// let points = Points::new(vec![0.0, 0.1, 0.2, 0.3, 9.0, 9.1, 9.2, 9.3], 1)?;
+/// let mixture = Mixture::new(MixtureParams::gmm(2), &points)?;
+/// let plan = lehr::FitConfig::default().check(points.n_items())?;
+/// let problem = Problem { model: &mixture, data: &points, heldout: None };
+/// let fitted = fit(problem, &plan, 1, None, &mut ())?;
+/// let mut means: Vec<f64> =
+///     mixture.components(&fitted.state.lambda).iter().map(|c| c.mean[0]).collect();
+/// means.sort_by(f64::total_cmp);
+/// assert!((means[0] - 0.15).abs() < 1.0 && (means[1] - 9.15).abs() < 1.0);
+/// # Ok::<(), lehr::Error>(())
+/// ```
+pub fn fit<M: Model>(
+    problem: Problem<'_, M>,
+    plan: &Plan,
+    threads: usize,
+    resume: Option<(Progress, Vec<Observation>)>,
+    watcher: &mut dyn Watcher,
+) -> Result<Fit> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("lehr-{i}"))
+        .build()
+        .map_err(|error| Error::config("threads", threads, format!("{error}; try fewer")))?;
+    // The whole loop lives in our own pool: nothing here ever touches rayon's global one.
+    pool.install(|| restarts(problem, plan, resume, watcher))
+}
+
+fn restarts<M: Model>(
+    problem: Problem<'_, M>,
+    plan: &Plan,
+    resume: Option<(Progress, Vec<Observation>)>,
+    watcher: &mut dyn Watcher,
+) -> Result<Fit> {
+    let (mut progress, mut history) = match resume {
+        Some(resume) => resume,
+        None => {
+            let state = State::start(problem, plan.seed, 0)?;
+            (Progress { restart: 0, state, done: Vec::new(), best: None }, Vec::new())
+        }
+    };
+    let mut climber = Climber::new(problem, plan, Threads::new());
+    loop {
+        let Progress { restart, mut state, mut done, mut best } = progress;
+        let (stop, bound) = climber.climb(restart, &mut state, &history, |event| {
+            match event {
+                Event::Observed(observation) => watcher.observe(observation)?,
+                Event::Stepped(state) => watcher.after_step(state, &|| Progress {
+                    restart,
+                    state: state.clone(),
+                    done: done.clone(),
+                    best: best.clone(),
+                })?,
+            }
+            Ok(watcher.wants_stop())
+        })?;
+        let steps = state.step;
+        let early = matches!(stop, StopReason::Interrupted | StopReason::Time);
+        let pending = early.then(|| Progress {
+            restart,
+            state: state.clone(),
+            done: done.clone(),
+            best: best.clone(),
+        });
+        done.push(Outcome { restart, bound, steps, stop });
+        let better = best.as_ref().is_none_or(|(at, _)| bound > done[*at].bound);
+        if better {
+            best = Some((done.len() - 1, state));
+        }
+        if early || restart + 1 >= plan.n_init {
+            let (at, state) = best.expect("at least this restart has ended");
+            let timings = climber.timings;
+            return Ok(Fit { state, outcome: done[at].clone(), outcomes: done, timings, pending });
+        }
+        let state = State::start(problem, plan.seed, restart + 1)?;
+        progress = Progress { restart: restart + 1, state, done, best };
+        history = Vec::new();
+    }
+}

@@ -1,0 +1,195 @@
+//! From a data file to a run directory, and on from there: what `lehr fit` and `lehr resume` do.
+
+use std::path::Path;
+
+use crate::config::{FitConfig, Plan};
+use crate::model::Dataset;
+use crate::models::Stored;
+use crate::run::checkpoint::{Saved, load};
+use crate::run::directory::{
+    Cpu, DataRecord, Extension, FORMAT, Record, RecordOf, Recorder, RunDirectory, RunResult, now,
+};
+use crate::run::fit::{Problem, Progress, Watcher, fit};
+use crate::run::trace::Observation;
+use crate::step::sample::split;
+use crate::{Error, Result};
+
+/// The items to fit and the items to score, split as the settings say.
+struct Parts<D> {
+    train: D,
+    heldout: Option<D>,
+}
+
+fn parts<M: Stored>(data: M::Data, config: &FitConfig) -> Result<Parts<M::Data>> {
+    let n_items = data.n_items();
+    let held_out = config.holdout.count(n_items);
+    if held_out == 0 {
+        return Ok(Parts { train: data, heldout: None });
+    }
+    if held_out >= n_items {
+        let allowed = format!("there are only {n_items} items; hold out fewer");
+        return Err(Error::config("holdout", config.holdout, allowed));
+    }
+    let (kept, out) = split(n_items, held_out, config.seed);
+    Ok(Parts { train: M::subset(&data, &kept), heldout: Some(M::subset(&data, &out)) })
+}
+
+/// Fits a model to a file and leaves a run directory. Everything is checked before anything is
+/// written.
+pub fn start<M: Stored>(
+    directory: &Path,
+    data_path: &Path,
+    options: &M::ReadOptions,
+    params: M::Params,
+    config: &FitConfig,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult> {
+    RunDirectory::planned(directory).check_free()?;
+    let data = M::read(data_path, options)?;
+    let data_record = DataRecord {
+        path: std::path::absolute(data_path).unwrap_or_else(|_| data_path.to_path_buf()),
+        options: options.clone(),
+        fingerprint: M::fingerprint(&data),
+        items: data.n_items(),
+    };
+    let parts = parts::<M>(data, config)?;
+    let model = M::build(params, &parts.train)?;
+    let plan = config.check(parts.train.n_items())?;
+    let record: RecordOf<M> = Record {
+        format: FORMAT,
+        lehr: env!("CARGO_PKG_VERSION").to_string(),
+        model: model.name().to_string(),
+        params: model.params().clone(),
+        fit: config.clone(),
+        extension: Extension::default(),
+        data: data_record,
+        frozen: model.frozen(),
+        cpu: Cpu::here(),
+        created: now(),
+    };
+    let directory = RunDirectory::create::<M>(directory, &record)?;
+    run(&directory, &model, &parts, &plan, config.threads, None, watcher)
+}
+
+/// Goes on with a run: to the end of its plan, or for `more` steps.
+pub fn resume<M: Stored>(
+    directory: &RunDirectory,
+    more: Extension,
+    threads: Option<usize>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult> {
+    let mut record = directory.record::<M>()?;
+    let data = M::read(&record.data.path, &record.data.options)?;
+    let fingerprint = M::fingerprint(&data);
+    if fingerprint != record.data.fingerprint {
+        return Err(Error::run(
+            &record.data.path,
+            format!(
+                "is not the data of this run any more (fingerprint {fingerprint}, the run began \
+                 with {}); put the old file back, or begin a new run",
+                record.data.fingerprint
+            ),
+        ));
+    }
+    let parts = parts::<M>(data, &record.fit)?;
+    let frozen = directory.record::<M>()?.frozen;
+    let model = M::restore(record.params.clone(), frozen)?;
+    let saved = match directory.checkpoint_path() {
+        path if path.exists() => Some(load(&path, &model)?),
+        _ => None,
+    };
+    let trace = directory.trace()?;
+    let resumed = saved.map(|saved| pick_up(directory, saved, more, &trace)).transpose()?;
+    if let Some(more) = more.steps {
+        let done = resumed.as_ref().map_or(0, |(progress, _)| progress.state.step);
+        record.extension.steps = Some(done + more);
+    }
+    record.extension.tol = more.tol.or(record.extension.tol);
+    record.extension.time = more.time;
+    let config = FitConfig {
+        tol: record.extension.tol.unwrap_or(record.fit.tol),
+        time: record.extension.time.or(record.fit.time),
+        ..record.fit.clone()
+    };
+    let mut plan = config.check(parts.train.n_items())?;
+    // The schedules keep the rhythm of the first plan; only the end moves.
+    plan.steps = record.extension.steps.unwrap_or(plan.steps);
+    if let Some((Progress { restart, best: None, done, .. }, _)) = &resumed
+        && !done.is_empty()
+    {
+        plan.n_init = restart + 1; // a finished run goes on with its best restart alone
+    }
+    directory.write_record::<M>(&record)?;
+    let threads = threads.unwrap_or(record.fit.threads);
+    run(directory, &model, &parts, &plan, threads, resumed.map(|r| (r, trace)), watcher)
+}
+
+type Resumed = (Progress, Vec<Observation>);
+
+/// The progress to go on from, and the climb's own observations before it.
+fn pick_up(
+    directory: &RunDirectory,
+    saved: Saved,
+    more: Extension,
+    trace: &[Observation],
+) -> Result<Resumed> {
+    let progress = match saved {
+        Saved::Pending(progress) => progress,
+        Saved::Complete(state, best, done) if more.steps.is_some() => {
+            let restart = done[best].restart;
+            Progress { restart, state, done, best: None }
+        }
+        Saved::Complete(_, best, done) => {
+            let path = directory.path();
+            return Err(Error::run(
+                path,
+                format!(
+                    "this run is complete ({}); give it more steps with 'lehr resume {} --steps \
+                     500'",
+                    done[best].stop,
+                    path.display()
+                ),
+            ));
+        }
+    };
+    let history = trace
+        .iter()
+        .filter(|o| o.restart == progress.restart && o.step < progress.state.step && !o.closing)
+        .cloned()
+        .collect();
+    Ok((progress, history))
+}
+
+fn run<M: Stored>(
+    directory: &RunDirectory,
+    model: &M,
+    parts: &Parts<M::Data>,
+    plan: &Plan,
+    threads: usize,
+    resumed: Option<(Resumed, Vec<Observation>)>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult> {
+    let problem = Problem { model, data: &parts.train, heldout: parts.heldout.as_ref() };
+    let (resume, kept) = match resumed {
+        None => (None, Vec::new()),
+        Some(((mut progress, history), trace)) => {
+            let restart = progress.restart;
+            let (others, _): (Vec<_>, Vec<_>) =
+                trace.into_iter().partition(|o| o.restart != restart);
+            let kept = [
+                others.iter().filter(|o| o.restart < restart).cloned().collect(),
+                history.clone(),
+                others.iter().filter(|o| o.restart > restart).cloned().collect::<Vec<_>>(),
+            ]
+            .concat();
+            if progress.best.is_none() {
+                // The climb under way replaces its own earlier end; other restarts stay on record.
+                progress.done.retain(|outcome| outcome.restart != restart);
+            }
+            (Some((progress, history)), kept)
+        }
+    };
+    let mut recorder = Recorder::new(directory, model, &kept, plan.checkpoint_every, watcher)?;
+    let fit = fit(problem, plan, threads, resume, &mut recorder)?;
+    directory.finish(model, &fit)
+}
