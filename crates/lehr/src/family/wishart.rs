@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn one_dimension_is_a_gamma_distribution() {
         // W(w, nu) in one dimension is Gamma(nu/2, rate 1/(2w)).
-        let (nu, w, nu0, w0) = (7.0, 0.3, 3.0, 1.1);
+        let (nu, w, nu0, w0) = (7.0_f64, 0.3_f64, 3.0_f64, 1.1_f64);
         let (a, b, a0, b0) = (0.5 * nu, 0.5 / w, 0.5 * nu0, 0.5 / w0);
         let gamma_kl: f64 = (a - a0) * digamma(a) - ln_gamma(a)
             + ln_gamma(a0)
