@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 pub use colour::Colour;
-pub use series::{Mark, Point, Series};
+pub use series::Series;
 
 /// Pixels of the PNG per unit of the SVG.
 const PNG_SCALE: f32 = 2.0;

@@ -31,6 +31,12 @@ pub trait Stored: Model + Sized {
     /// What identifies the data.
     fn fingerprint(data: &Self::Data) -> String;
 
+    /// The columns' names, if the data have any.
+    fn column_names(data: &Self::Data) -> Vec<String>;
+
+    /// Whether these data can be scored by this model; says why not.
+    fn check_fits(&self, data: &Self::Data, names: &[String]) -> Result<()>;
+
     /// A model for this data.
     fn build(params: Self::Params, data: &Self::Data) -> Result<Self>;
 

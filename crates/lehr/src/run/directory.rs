@@ -82,6 +82,8 @@ pub struct DataRecord<R> {
     pub fingerprint: String,
     /// How many items it has, the held-out ones included.
     pub items: usize,
+    /// The columns' names, if it has any.
+    pub columns: Vec<String>,
 }
 
 /// What decides the bits of a result beside the settings.

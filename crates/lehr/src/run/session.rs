@@ -51,6 +51,7 @@ pub fn start<M: Stored>(
         options: options.clone(),
         fingerprint: M::fingerprint(&data),
         items: data.n_items(),
+        columns: M::column_names(&data),
     };
     let parts = parts::<M>(data, config)?;
     let model = M::build(params, &parts.train)?;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(linear.at(20, 1000), None); // 50 * 20 >= 1000: the noise is gone
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "NumberOrText", into = "String")]
 pub enum Effective {
     /// No noise: plain SVI, or batch VI.
     #[default]
@@ -122,7 +122,7 @@ impl FromStr for Effective {
 /// assert_eq!((rho.at(1, true), rho.at(2, false)), (0.85, 1.0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "NumberOrText", into = "String")]
 pub enum StepSize {
     /// The same in every step.
     Constant(f64),
@@ -200,12 +200,23 @@ impl FromStr for StepSize {
     }
 }
 
+/// In a configuration file, `effective = 50` should work as well as `effective = "50"`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NumberOrText {
+    Number(f64),
+    Text(String),
+}
+
 macro_rules! as_text {
     ($($name:ident),*) => {$(
-        impl TryFrom<String> for $name {
+        impl TryFrom<NumberOrText> for $name {
             type Error = String;
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
+            fn try_from(value: NumberOrText) -> Result<Self, String> {
+                match value {
+                    NumberOrText::Number(number) => number.to_string().parse(),
+                    NumberOrText::Text(text) => text.parse(),
+                }
             }
         }
         impl From<$name> for String {

@@ -39,6 +39,32 @@ impl Stored for Mixture {
         data.fingerprint()
     }
 
+    fn column_names(data: &Points) -> Vec<String> {
+        data.names().to_vec()
+    }
+
+    fn check_fits(&self, data: &Points, names: &[String]) -> Result<()> {
+        if data.n_dims() != self.n_dims() {
+            return Err(Error::data(format!(
+                "the data have {} columns, and the model was fitted to {}{}; choose the right ones \
+                 with --columns or --drop",
+                data.n_dims(),
+                self.n_dims(),
+                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+            )));
+        }
+        if !names.is_empty() && !data.names().is_empty() && data.names() != names {
+            return Err(Error::data(format!(
+                "the data's columns are {}, and the model was fitted to {}; put them in that \
+                 order with --columns {}",
+                data.names().join(", "),
+                names.join(", "),
+                names.join(",")
+            )));
+        }
+        Ok(())
+    }
+
     fn build(params: MixtureParams, data: &Points) -> Result<Self> {
         Mixture::new(params, data)
     }

@@ -1,0 +1,32 @@
+//! `lehr transform`: the cluster of each item and every component's responsibility for it.
+
+use lehr::model::Model;
+use lehr::write::{self, Column};
+
+use super::{End, OpenRun};
+use crate::args::TransformArgs;
+
+/// Labels the data.
+pub fn run(args: TransformArgs) -> anyhow::Result<End> {
+    let run = OpenRun::open(&args.run)?;
+    let points = run.read(&args.data, &args.points)?;
+    let lambda = &run.saved.model_state().lambda;
+    let k = lambda.n_rows();
+    let items: Vec<u32> = (0..points.n_items() as u32).collect();
+    let mut responsibilities = vec![0.0; items.len() * k];
+    let expect = run.model.refresh(lambda);
+    let mut scratch = run.model.scratch();
+    run.model.responsibilities(&expect, &points, &items, &mut scratch, &mut responsibilities);
+    let labels: Vec<i64> = responsibilities
+        .chunks_exact(k)
+        .map(|row| {
+            let largest = (0..k).max_by(|&a, &b| row[a].total_cmp(&row[b]).then(b.cmp(&a)));
+            largest.expect("a mixture has components") as i64
+        })
+        .collect();
+    let columns =
+        [Column::i64("label", &labels), Column::matrix("responsibility", &responsibilities, k)];
+    write::table(&args.output, &columns)?;
+    println!("{}: {} items labelled with {k} components", args.output.display(), items.len());
+    Ok(End::Done)
+}
