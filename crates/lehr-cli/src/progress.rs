@@ -38,8 +38,11 @@ impl Bar {
     /// A bar for `n_init` climbs of `steps` steps.
     pub fn new(steps: u64, n_init: u32, quiet: bool) -> Self {
         catch_interrupts();
-        let target =
-            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(8)
+        };
         let bar = ProgressBar::with_draw_target(Some(steps), target);
         let style = "{prefix}{bar:24.cyan/dim} {pos}/{len}  {msg}  {eta} left";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));

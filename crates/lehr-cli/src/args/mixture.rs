@@ -64,10 +64,10 @@ pub struct MixtureArgs {
     /// The weights' prior: a0 of the Dirichlet [default: 1/K] or alpha of the process [default: 1].
     #[arg(long, value_name = "X", help_heading = "Model")]
     pub concentration: Option<f64>,
-    /// How many items the prior mean is worth [default: 1].
+    /// How many items the prior mean is worth [default: 0.01; 1 if independent].
     #[arg(long, value_name = "X", help_heading = "Model")]
     pub mean_precision: Option<f64>,
-    /// The Wishart prior's degrees of freedom [default: the number of columns].
+    /// The Wishart prior's degrees of freedom [default: the number of columns + 2].
     #[arg(long, value_name = "X", help_heading = "Model")]
     pub degrees_of_freedom: Option<f64>,
     /// How to read the data.

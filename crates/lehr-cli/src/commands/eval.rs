@@ -42,7 +42,10 @@ pub fn run(args: EvalArgs) -> anyhow::Result<End> {
     };
     println!("{} items", scores.items);
     println!("log predictive density  {} per item ({how})", number(scores.log_predictive));
-    println!("bound                   {} per item, without the global part", number(scores.bound_per_item));
+    println!(
+        "bound                   {} per item, without the global part",
+        number(scores.bound_per_item)
+    );
     println!("bound                   {} in all, with every constant", number(scores.bound));
     Ok(End::Done)
 }

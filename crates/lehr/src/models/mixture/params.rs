@@ -70,13 +70,14 @@ pub struct MixtureParams {
     /// m0, in the data's units (default: the data's mean).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<Vec<f64>>,
-    /// beta0: how many items the prior mean is worth (default 1).
+    /// beta0: how many items the prior mean is worth (default 0.01; 1 for independent q).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_precision: Option<f64>,
-    /// nu0, the Wishart's degrees of freedom (default: the number of columns).
+    /// nu0, the Wishart's degrees of freedom (default: the number of columns plus 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<f64>,
-    /// W0^-1, the prior's scatter matrix by rows, or its diagonal (default: the data's covariance).
+    /// W0^-1, the prior's scatter matrix by rows, or its diagonal (default: the
+    /// data's covariance over K^(2/d)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scatter: Option<Vec<f64>>,
     /// Sort the components by size after each step; the sticks' bound depends on the order.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::params::{Covariance, MixtureParams, Weights};
+use super::params::{Covariance, Factorisation, MixtureParams, Weights};
 use crate::data::{Points, Rows};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
@@ -53,10 +53,12 @@ impl Units {
 
 /// The prior of a mixture with every number fixed, in the coordinates of [`Units`].
 ///
-/// Defaults: m0 the data's mean; beta0 = 1; nu0 the number of columns; W0^-1 the data's covariance
-/// (divisor N - 1), plus a millionth of its diagonal so that collinear columns stay usable; a0 =
-/// 1/K, or alpha = 1 for sticks. For independent q(mu) q(Lambda) the mean's prior precision is
-/// beta0 times the inverse of the data's covariance.
+/// Defaults, after Fraley and Raftery (2007): m0 is the data's mean; W0^-1 the data's covariance
+/// (divisor N - 1) over K^(2/d), so that K components share the data's volume; nu0 = d + 2, which
+/// makes W0^-1 the prior mean of a covariance; beta0 = 0.01. Weights: a0 = 1/K, or alpha = 1 for
+/// sticks. For independent q(mu) q(Lambda) the mean's prior precision is beta0 = 1 times the inverse
+/// of the data's covariance. To the covariance a millionth of its diagonal is added, so that
+/// collinear columns stay usable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     /// a0 or alpha.
@@ -146,7 +148,10 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     let covariance = covariance(points, &units, shape);
 
     let scatter = match &params.scatter {
-        None => covariance.clone(),
+        None => {
+            let share = (params.components as f64).powf(-2.0 / d as f64);
+            covariance.iter().map(|c| c * share).collect()
+        }
         Some(given) => {
             let mut packed = vec![0.0; shape.len()];
             let z =
@@ -170,7 +175,10 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
             "it must be symmetric and positive definite; leave it out to use the data's covariance",
         ));
     }
-    let mean_precision = params.mean_precision.unwrap_or(1.0);
+    let mean_precision = params.mean_precision.unwrap_or(match params.factorisation {
+        Factorisation::NormalWishart => 0.01,
+        Factorisation::Independent => 1.0,
+    });
     let mut factor = covariance;
     if !shape.cholesky(&mut factor) {
         return Err(Error::data(
@@ -191,7 +199,7 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         Weights::Dirichlet => 1.0 / params.components as f64,
         Weights::Sticks => 1.0,
     });
-    let degrees_of_freedom = params.degrees_of_freedom.unwrap_or(d as f64);
+    let degrees_of_freedom = params.degrees_of_freedom.unwrap_or(d as f64 + 2.0);
     let prior = Prior {
         concentration,
         mean,

@@ -74,13 +74,12 @@ fn statistics(
     stats
 }
 
-/// K components of equal size around random items, each with its share of the data's volume.
+/// K components of equal size around random items, each with the prior's spread.
 fn around_random_points(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
     let (k, d, shape) = (mixture.params.components, mixture.n_dims(), mixture.shape);
     let layout = mixture.layout();
     let mut stats = Stats::new(layout.n_rows, layout.raw_width);
     let size = total_weight(points) / k as f64;
-    let share = (k as f64).powf(-2.0 / d as f64);
     let chosen = distinct(points.n_items(), k, rng);
     let mut tile = vec![0.0; d * TILE];
     let mut x = vec![0.0; d];
@@ -91,8 +90,7 @@ fn around_random_points(mixture: &Mixture, points: &Points, rng: &mut Rng) -> St
         out[0] = size;
         x.iter().zip(&mut out[1..]).for_each(|(x, o)| *o = size * x);
         let second = &mut out[1 + d..];
-        second.copy_from_slice(&mixture.prior.scatter);
-        second.iter_mut().for_each(|s| *s *= size * share);
+        second.iter_mut().zip(&mixture.prior.scatter).for_each(|(s, c)| *s = size * c);
         shape.add_outer(size, &x, &x, second);
     }
     stats
