@@ -270,7 +270,8 @@ class Bench:
         if side == "scikit-learn":
             got, seconds, detail = self.sklearn(setting, data, seed)
         else:
-            extra = ["--effective", str(setting.n // 4)] if side == "lehr with noise" else []
+            noise = ["--effective", str(setting.n // 4), "--noise-end", "1"]
+            extra = noise if side == "lehr with noise" else []
             got, seconds, detail = self.run_lehr(setting, data, seed, extra)
         row = {
             "check": check,

@@ -30,3 +30,8 @@ pub mod math;
 
 pub use config::FitConfig;
 pub use error::{Error, ErrorKind, Position, Result};
+
+/// The README's Rust program, compiled as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
