@@ -187,6 +187,10 @@ impl FitConfig {
         if n_items == 0 {
             return Err(Error::data("there are no items to fit; is everything held out?"));
         }
+        if n_items > u32::MAX as usize {
+            let most = u32::MAX;
+            return Err(Error::data(format!("there are {n_items} items, and {most} is the most")));
+        }
         let positive = |field: &str, value: Option<u64>| match value {
             Some(0) => Err(Error::config(field, 0, "must be at least 1")),
             _ => Ok(()),

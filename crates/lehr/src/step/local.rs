@@ -9,6 +9,9 @@ use crate::step::sample::Batch;
 /// Items in a shard. Part of the results' definition: sums are made per shard, then over shards.
 pub const SHARD: usize = 512;
 
+/// Numbers that the statistics of all shards in flight may hold together (64 MB).
+const IN_FLIGHT: usize = 8 << 20;
+
 /// Runs the local pass of a batch. The loop does not know where: on threads here, or on a cluster.
 pub trait Executor<M: Model> {
     /// `stats <- sum_n w_n E_q[t_n]` if asked for; returns the unweighted bound of the items of S_t.
@@ -75,8 +78,11 @@ impl<M: Model> Executor<M> for Threads<M> {
         stats: &mut Stats,
     ) -> f64 {
         let n_shards = batch.items.len().div_ceil(SHARD);
-        // A few shards per thread in flight: enough to balance, little memory.
-        let wave = (4 * rayon::current_num_threads()).min(n_shards.max(1));
+        // A few shards per thread in flight, to balance, but fewer where statistics are large. The
+        // number does not matter for the result.
+        let threads = rayon::current_num_threads();
+        let affordable = IN_FLIGHT / stats.values().len().max(1);
+        let wave = affordable.clamp(threads, 4 * threads).min(n_shards.max(1));
         let slots = self.slots(model, wave);
         let mut bound = 0.0;
         stats.clear();
