@@ -1,3 +1,5 @@
+//! Times a few sweeps and the drawing of noise: `sweep_tmp N D K THREADS`.
+
 use lehr::{
     data::Points,
     math::{rng::*, table::Table},
