@@ -33,7 +33,7 @@ impl fmt::Display for StopReason {
 const PATIENCE: usize = 10;
 
 /// Watches the bound. In batch VI it rises steadily, so one small change is the end. With batches it
-/// wobbles: then its running mean must have stood still over [`PATIENCE`] observations.
+/// wobbles: then its running mean must have stood still over `PATIENCE` observations.
 #[derive(Debug, Clone)]
 pub struct Tolerance {
     tol: f64,
