@@ -177,7 +177,7 @@ impl Plan {
 
     /// The last step that can be noisy, if any.
     pub fn last_noisy_step(&self) -> u64 {
-        if self.anneal.effective == Effective::Off { 0 } else { self.anneal.until }
+        self.anneal.until
     }
 }
 
@@ -267,7 +267,10 @@ impl FitConfig {
                 effective: self.effective,
                 law: self.law,
                 corrected: self.corrected,
-                until: (self.noise_end * steps as f64).ceil() as u64,
+                // A schedule that ends earlier, or has no noise at all, must not delay the
+                // stopping rule: M = |S| is plain SVI to the last bit.
+                until: ((self.noise_end * steps as f64).ceil() as u64)
+                    .min(self.effective.last_noisy_step(size)),
                 seed: self.seed,
                 restart: 0,
             },

@@ -23,7 +23,7 @@ pub fn divergence(
 }
 
 /// E_Lambda[ KL(N(m, (beta Lambda)^-1) || N(m0, (beta0 Lambda)^-1)) ], where `expected_square` is
-/// (m - m0)' E[Lambda] (m - m0).
+/// `(m - m0)' E[Lambda] (m - m0)`.
 pub fn divergence_given_precision(d: usize, beta: f64, beta0: f64, expected_square: f64) -> f64 {
     let ratio = beta0 / beta;
     0.5 * (d as f64 * (ratio - 1.0 - ratio.ln()) + beta0 * expected_square)

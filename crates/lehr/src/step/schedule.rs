@@ -52,6 +52,23 @@ impl Effective {
         (m < size).then_some(m)
     }
 
+    /// The last step at which there is noise; 0 if there is none at all, `u64::MAX` if it never ends.
+    pub fn last_noisy_step(&self, batch: usize) -> u64 {
+        if batch < 2 || self.at(1, batch).is_none() {
+            return 0;
+        }
+        match *self {
+            Effective::Off => 0,
+            Effective::Constant(_) => u64::MAX,
+            Effective::Geometric { steps, .. } => steps,
+            Effective::Linear(c) => {
+                // The largest t with c t < |S|, whichever way the quotient is rounded.
+                let last = (batch as f64 / c).ceil() as u64;
+                if self.at(last, batch).is_some() { last } else { last - 1 }
+            }
+        }
+    }
+
     /// What is wrong with the numbers, if anything.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         match *self {
@@ -260,5 +277,18 @@ mod tests {
         assert!((at(1) - 10.0).abs() < 1e-12 && (at(2) - 50.0).abs() < 1e-9);
         assert_eq!(schedule.at(4, 1250), None);
         assert_eq!(Effective::Constant(50.0).at(9, 50), None);
+    }
+
+    #[test]
+    fn the_last_noisy_step_is_where_the_noise_ends() {
+        let last = |text: &str, batch| text.parse::<Effective>().unwrap().last_noisy_step(batch);
+        assert_eq!((last("off", 100), last("100", 100), last("100t", 100)), (0, 0, 0));
+        assert_eq!((last("99", 100), last("0.5", 1)), (u64::MAX, 0));
+        assert_eq!((last("geometric:10:7", 100), last("geometric:100:7", 100)), (7, 0));
+        for text in ["50t", "30t", "0.1t", "0.3t", "7t"] {
+            let schedule: Effective = text.parse().unwrap();
+            let t = schedule.last_noisy_step(100);
+            assert!(schedule.at(t, 100).is_some() && schedule.at(t + 1, 100).is_none(), "{text}");
+        }
     }
 }

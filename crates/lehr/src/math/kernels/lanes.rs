@@ -90,8 +90,8 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         let mut out = self.0;
-        for i in 0..4 {
-            out[i] = if FUSED { out[i].mul_add(a.0[i], b.0[i]) } else { out[i] * a.0[i] + b.0[i] };
+        for ((x, a), b) in out.iter_mut().zip(a.0).zip(b.0) {
+            *x = if FUSED { x.mul_add(a, b) } else { *x * a + b };
         }
         Portable(out)
     }

@@ -13,15 +13,15 @@ use crate::model::Shard;
 /// One component of a fitted mixture, in the data's units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Component {
-    /// E[pi_k].
+    /// `E[pi_k]`.
     pub weight: f64,
     /// N_k: how many items it holds, in expectation.
     pub size: f64,
-    /// E[mu_k].
+    /// `E[mu_k]`.
     pub mean: Vec<f64>,
-    /// E[Lambda_k]^-1, row by row (or its diagonal).
+    /// `E[Lambda_k]^-1`, row by row (or its diagonal).
     pub covariance: Vec<f64>,
-    /// E[Lambda_k], row by row (or its diagonal).
+    /// `E[Lambda_k]`, row by row (or its diagonal).
     pub precision: Vec<f64>,
 }
 

@@ -1,0 +1,71 @@
+//! A warm local step allocates nothing, with any model: the hot loop never meets the allocator.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{ForModel, for_every_model, start};
+use lehr::data::Points;
+use lehr::model::{Ask, Model, Shard, Stats};
+
+thread_local! {
+    /// Requests of this thread; others (the test harness) do not count.
+    static REQUESTS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every request goes to the system's allocator unchanged; the counter is a plain
+// thread-local number whose access does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        REQUESTS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above; `pointer` came from `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        REQUESTS.with(|count| count.set(count.get() + 1));
+        // SAFETY: as above; `pointer` came from `System`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn requests(work: impl FnOnce()) -> u64 {
+    let before = REQUESTS.get();
+    work();
+    REQUESTS.get() - before
+}
+
+#[test]
+fn a_warm_local_step_does_not_allocate() {
+    struct Warm;
+    impl ForModel for Warm {
+        fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+            let layout = model.layout();
+            let (expect, mut scratch) = (model.refresh(&start(model, data)), model.scratch());
+            let mut stats = Stats::new(layout.n_rows, layout.raw_width);
+            let items: Vec<u32> = (0..512).collect();
+            let (weights, mut bounds) = (vec![1.5; 512], vec![0.0; 512]);
+            for (pass, ask) in [true, true, false].map(|stats| Ask { stats }).iter().enumerate() {
+                let shard = Shard { data, items: &items, weights: &weights };
+                let count = requests(|| {
+                    model.local_step(&expect, shard, *ask, &mut scratch, &mut stats, &mut bounds);
+                });
+                // The first pass warms up.
+                assert!(pass == 0 || count == 0, "{name}, pass {pass}: {count} allocations");
+            }
+        }
+    }
+    for_every_model(600, &Warm);
+    assert_eq!(requests(|| drop(std::hint::black_box(vec![1.0; 100]))), 1, "the counter works");
+}

@@ -1,0 +1,151 @@
+//! What several test files share: every model there is, data to try it on, and a fit that is watched.
+
+#![allow(dead_code)]
+
+#[path = "../../examples/bernoulli.rs"]
+pub mod bernoulli;
+
+use lehr::config::Plan;
+use lehr::data::Points;
+use lehr::math::rng::{Address, Purpose, Rng};
+use lehr::math::table::Table;
+use lehr::model::Model;
+use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
+use lehr::models::{Mixture, MixtureParams};
+use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
+use lehr::run::trace::Observation;
+use lehr::step::local::Threads;
+use lehr::{FitConfig, Result};
+
+pub use bernoulli::BernoulliMixture;
+
+/// Random numbers for made-up data.
+pub fn rng(seed: u64) -> Rng {
+    Address::new(seed, Purpose::Data, 0, 0).rng(0)
+}
+
+/// Items from `n_clusters` round clusters in `n_dims` dimensions, whose centres are `spread`
+/// deviations of a cluster apart on average.
+pub fn clusters(
+    n_items: usize,
+    n_dims: usize,
+    n_clusters: usize,
+    spread: f64,
+    seed: u64,
+) -> Points {
+    let mut rng = rng(seed);
+    let centres: Vec<f64> = (0..n_clusters * n_dims).map(|_| spread * rng.normal()).collect();
+    let mut values = Vec::with_capacity(n_items * n_dims);
+    for _ in 0..n_items {
+        let k = rng.below(n_clusters as u64) as usize;
+        values.extend(centres[k * n_dims..][..n_dims].iter().map(|c| c + rng.normal()));
+    }
+    Points::new(values, n_dims).unwrap()
+}
+
+/// The settings of every kind of mixture, with a name for messages.
+pub fn every_mixture(components: usize) -> Vec<(String, MixtureParams)> {
+    let mut all = Vec::new();
+    for factorisation in [Factorisation::NormalWishart, Factorisation::Independent] {
+        for weights in [Weights::Dirichlet, Weights::Sticks] {
+            for covariance in [Covariance::Full, Covariance::Diagonal] {
+                let name = format!("{factorisation:?}, {weights:?}, {covariance:?}");
+                let base = MixtureParams::gmm(components);
+                all.push((name, MixtureParams { factorisation, weights, covariance, ..base }));
+            }
+        }
+    }
+    all
+}
+
+/// All the starts of a mixture.
+pub const STARTS: [Start; 3] = [Start::KmeansPlusPlus, Start::Points, Start::Responsibilities];
+
+/// The mixture of Bernoullis for the letters of the example.
+pub fn letters_model() -> BernoulliMixture {
+    BernoulliMixture { n_components: 5, n_columns: 25, a0: 0.3, b0: 0.6 }
+}
+
+/// A work for every model: what a law is checked with.
+pub trait ForModel {
+    /// The work.
+    fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points);
+}
+
+/// Does the work with all eight Gaussian mixtures and with the mixture of Bernoullis.
+pub fn for_every_model(n_items: usize, work: &impl ForModel) {
+    let points = clusters(n_items, 3, 4, 2.0, 7);
+    for (name, params) in every_mixture(5) {
+        work.run(&name, &Mixture::new(params, &points).unwrap(), &points);
+    }
+    let letters = bernoulli::noisy_letters(n_items, 0.2, 7).unwrap();
+    work.run("Bernoulli", &letters_model(), &letters);
+}
+
+/// A start at a fixed address.
+pub fn start<M: Model>(model: &M, data: &M::Data) -> Table {
+    let layout = model.layout();
+    let mut lambda = Table::new(layout.n_rows, layout.width);
+    model.start(data, Address::new(3, Purpose::Init, 0, 0), &mut lambda).unwrap();
+    lambda
+}
+
+/// Keeps all observations.
+#[derive(Default)]
+pub struct Recorder(pub Vec<Observation>);
+
+impl Watcher for Recorder {
+    fn observe(&mut self, observation: &Observation) -> Result<()> {
+        self.0.push(observation.clone());
+        Ok(())
+    }
+}
+
+/// A fit and the bounds it saw.
+pub fn watched<M: Model>(
+    model: &M,
+    data: &M::Data,
+    config: &FitConfig,
+    threads: usize,
+) -> (Fit, Vec<f64>) {
+    let problem = Problem { model, data, heldout: None };
+    let mut recorder = Recorder::default();
+    let fitted = fit(problem, &plan(config, data), threads, None, &mut recorder).unwrap();
+    (fitted, recorder.0.iter().map(|o| o.bound).collect())
+}
+
+fn plan<D: lehr::model::Dataset>(config: &FitConfig, data: &D) -> Plan {
+    config.check(data.n_items()).unwrap()
+}
+
+/// `steps` sweeps of batch VI from a given lambda: the last state and the bounds before, between and
+/// after the sweeps.
+pub fn sweeps<M: Model>(model: &M, data: &M::Data, lambda: Table, steps: u64) -> (State, Vec<f64>) {
+    let config = FitConfig { steps: Some(steps), tol: 0.0, ..FitConfig::default() };
+    let plan = plan(&config, data);
+    let problem = Problem { model, data, heldout: None };
+    let mut state = State::at(lambda);
+    let mut bounds = Vec::new();
+    Climber::new(problem, &plan, Threads::new())
+        .climb(0, &mut state, &[], |event| {
+            if let Event::Observed(seen) = event {
+                bounds.push(seen.bound);
+            }
+            Ok(false)
+        })
+        .unwrap();
+    (state, bounds)
+}
+
+/// The bits of some numbers: what "the same" means where nothing may differ.
+pub fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| x.to_bits()).collect()
+}
+
+/// The largest difference, relative to the largest number.
+pub fn deviation(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(0.0f64, |top, x| top.max(x.abs()));
+    let difference = |(a, b): (&f64, &f64)| (a - b).abs();
+    found.iter().zip(expected).map(difference).fold(0.0, f64::max) / largest
+}

@@ -1,0 +1,300 @@
+//! The laws that every model obeys, checked with every model: the eight Gaussian mixtures and the
+//! one of the example that we do not ship.
+
+mod common;
+
+use common::{ForModel, bits, deviation, for_every_model, start, sweeps, watched};
+use lehr::FitConfig;
+use lehr::data::Points;
+use lehr::math::rng::{Address, Purpose};
+use lehr::math::table::Table;
+use lehr::model::{Ask, Dataset, Layout, Model, Shard, Stats};
+use lehr::models::{Mixture, Stored};
+use lehr::step::anneal::{Law, weights};
+use lehr::step::local::{Executor, SHARD, Threads};
+use lehr::step::sample::Batch;
+use lehr::step::schedule::Effective;
+
+/// Makes a test that checks one law with every model on `n_items` items.
+macro_rules! law {
+    ($(#[$doc:meta])* $name:ident($n_items:expr), $check:ident) => {
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            struct Law;
+            impl ForModel for Law {
+                fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+                    $check(name, model, data);
+                }
+            }
+            for_every_model($n_items, &Law);
+        }
+    };
+}
+
+const LAWS: [Law; 4] = [Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged];
+
+fn raw_of<M: Model>(model: &M) -> Stats {
+    let Layout { n_rows, raw_width, .. } = model.layout();
+    Stats::new(n_rows, raw_width)
+}
+
+/// Statistics and bound of `items` at `lambda`, by the library's executor.
+fn pass<M: Model>(model: &M, data: &M::Data, lambda: &Table, items: Vec<u32>) -> (Stats, f64) {
+    let mut stats = raw_of(model);
+    let batch = Batch::of(items, data.n_items());
+    let expect = model.refresh(lambda);
+    let ask = Ask { stats: true };
+    let bound = Threads::new().local_pass(model, &expect, data, &batch, ask, &mut stats);
+    (stats, bound)
+}
+
+law!(statistics_become_parameters_linearly(300), linear);
+fn linear<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let lambda = start(model, data);
+    let (one, _) = pass(model, data, &lambda, (0..100).collect());
+    let (two, _) = pass(model, data, &lambda, (100..300).collect());
+    let (a, b) = (0.7, -1.9);
+    let mut both = raw_of(model);
+    for (i, both) in both.values_mut().iter_mut().enumerate() {
+        *both = a * one.values()[i] + b * two.values()[i];
+    }
+    for (at, phase) in model.layout().phases.iter().enumerate() {
+        for row in 0..model.layout().n_rows {
+            let natural = |raw: &Stats| {
+                let mut increment = vec![f64::NAN; phase.columns.len()];
+                model.to_natural(at, &lambda, raw, row, &mut increment);
+                increment
+            };
+            let (one, two) = (natural(&one), natural(&two));
+            let sum: Vec<f64> = one.iter().zip(&two).map(|(x, y)| a * x + b * y).collect();
+            let found = deviation(&natural(&both), &sum);
+            assert!(found < 1e-12, "{name}, phase {at}, row {row}: {found:e}");
+            assert!(one.iter().all(|x| x.is_finite()), "{name}: phase {at} leaves gaps");
+        }
+    }
+}
+
+law!(prior_and_starts_lie_in_the_domain(60), domain);
+fn domain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let layout = model.layout();
+    assert_eq!(layout.phases.first().unwrap().columns.start, 0, "{name}");
+    assert_eq!(layout.phases.last().unwrap().columns.end, layout.width, "{name}");
+    let mut eta = vec![f64::NAN; layout.width];
+    for row in 0..layout.n_rows {
+        model.prior(row, &mut eta);
+        assert!(eta.iter().all(|x| x.is_finite()), "{name}: {eta:?}");
+        assert!(model.in_domain(row, &eta) && model.above_prior(row, &eta), "{name}, row {row}");
+        let half: Vec<f64> = eta.iter().map(|x| 0.5 * x).collect();
+        assert!(!model.above_prior(row, &half), "{name}, row {row}: half the prior");
+        let negative: Vec<f64> = eta.iter().map(|x| -x).collect();
+        assert!(!model.in_domain(row, &negative), "{name}, row {row}: minus the prior");
+    }
+    for restart in 0..20 {
+        let mut lambda = Table::new(layout.n_rows, layout.width);
+        let address = Address::new(1, Purpose::Init, restart, 0);
+        model.start(data, address, &mut lambda).unwrap();
+        let valid = |(row, values): (usize, &[f64])| {
+            values.iter().all(|x| x.is_finite())
+                && model.in_domain(row, values)
+                && model.above_prior(row, values)
+        };
+        assert!(lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
+        // Noiseless updates stay at or above the prior: what `reject-below-prior` relies on.
+        let (state, _) = sweeps(model, data, lambda, 3);
+        assert!(state.lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
+        assert_eq!(state.guard_hits, 0, "{name}");
+    }
+}
+
+law!(shards_are_merged_in_their_order(3000), merge);
+fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let lambda = start(model, data);
+    let items: Vec<u32> = (0..data.n_items() as u32).rev().collect();
+    let (whole, whole_bound) = pass(model, data, &lambda, items.clone());
+    let (mut sum, mut bound) = (raw_of(model), 0.0);
+    for block in items.chunks(SHARD) {
+        let (part, part_bound) = pass(model, data, &lambda, block.to_vec());
+        sum.values_mut().iter_mut().zip(part.values()).for_each(|(s, p)| *s += p);
+        bound += part_bound;
+    }
+    assert_eq!(bits(whole.values()), bits(sum.values()), "{name}");
+    assert_eq!(whole_bound.to_bits(), bound.to_bits(), "{name}");
+}
+
+law!(an_empty_batch_changes_nothing(300), empty);
+fn empty<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let lambda = start(model, data);
+    let (nothing, bound) = pass(model, data, &lambda, Vec::new());
+    assert!(nothing.values().iter().all(|&x| x.to_bits() == 0) && bound.to_bits() == 0, "{name}");
+    let (mut stats, _) = pass(model, data, &lambda, (0..300).collect());
+    let before = stats.clone();
+    let shard = Shard { data, items: &[], weights: &[] };
+    let (expect, mut scratch) = (model.refresh(&lambda), model.scratch());
+    model.local_step(&expect, shard, Ask { stats: true }, &mut scratch, &mut stats, &mut []);
+    assert_eq!(bits(stats.values()), bits(before.values()), "{name}");
+}
+
+law!(a_local_step_adds_and_does_not_remember(300), adds);
+fn adds<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let lambda = start(model, data);
+    let (expect, mut scratch) = (model.refresh(&lambda), model.scratch());
+    let items: Vec<u32> = (0..200).collect();
+    let weights: Vec<f64> = items.iter().map(|&n| f64::from(n % 5) - 1.0).collect();
+    let mut run = |stats: &mut Stats, stats_too: bool| {
+        let mut bounds = vec![f64::NAN; items.len()];
+        let shard = Shard { data, items: &items, weights: &weights };
+        let ask = Ask { stats: stats_too };
+        model.local_step(&expect, shard, ask, &mut scratch, stats, &mut bounds);
+        bounds
+    };
+    let (mut once, mut twice, mut never) = (raw_of(model), raw_of(model), raw_of(model));
+    let bounds = run(&mut once, true);
+    assert!(bounds.iter().all(|b| b.is_finite()), "{name}");
+    for _ in 0..2 {
+        assert_eq!(bits(&run(&mut twice, true)), bits(&bounds), "{name}");
+    }
+    assert_eq!(bits(&run(&mut never, false)), bits(&bounds), "{name}: bounds with no statistics");
+    assert!(never.values().iter().all(|&x| x == 0.0), "{name}: statistics nobody asked for");
+    let doubled: Vec<f64> = once.values().iter().map(|x| 2.0 * x).collect();
+    assert!(deviation(twice.values(), &doubled) < 1e-13, "{name}");
+}
+
+law!(expectations_and_statistics_survive_the_wire(700), wire);
+fn wire<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let lambda = start(model, data);
+    let expect = model.refresh(&lambda);
+    let text = serde_json::to_string(&expect).unwrap();
+    let received: M::Expect = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let batch = Batch::all(data.n_items());
+    let ask = Ask { stats: true };
+    let (mut here, mut there) = (raw_of(model), raw_of(model));
+    let one = Threads::new().local_pass(model, &expect, data, &batch, ask, &mut here);
+    let two = Threads::new().local_pass(model, &received, data, &batch, ask, &mut there);
+    assert_eq!(bits(here.values()), bits(there.values()), "{name}");
+    assert_eq!(one.to_bits(), two.to_bits(), "{name}");
+    let text = serde_json::to_string(&here).unwrap();
+    let received: Stats = serde_json::from_str(&text).unwrap();
+    assert_eq!(bits(received.values()), bits(here.values()), "{name}");
+}
+
+law!(an_effective_size_as_large_as_the_batch_is_plain_svi(1100), plain);
+fn plain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    // The stopping rule is on: a run without noise must also end where plain SVI ends.
+    for batch in [None, Some(200)] {
+        let size = batch.unwrap_or(data.n_items()) as f64;
+        let base = FitConfig { batch, steps: Some(60), tol: 1e-4, ..FitConfig::default() };
+        let svi = watched(model, data, &base, 2);
+        for law in LAWS {
+            for effective in [
+                Effective::Constant(size),
+                Effective::Linear(size),
+                Effective::Geometric { from: size, steps: 9 },
+            ] {
+                let config = FitConfig { effective, law, ..base.clone() };
+                let found = watched(model, data, &config, 2);
+                let what = format!("{name}, batch {batch:?}, {law:?}, {effective}");
+                assert_eq!(found.0.outcome, svi.0.outcome, "{what}");
+                assert_eq!(
+                    bits(found.0.state.lambda.values()),
+                    bits(svi.0.state.lambda.values()),
+                    "{what}"
+                );
+                assert_eq!(bits(&found.1), bits(&svi.1), "{what}");
+            }
+        }
+        let noisy = FitConfig { effective: Effective::Constant(0.2 * size), ..base.clone() };
+        assert_ne!(watched(model, data, &noisy, 2).1, svi.1, "{name}: the noise does nothing");
+    }
+}
+
+law!(one_two_and_seven_threads_give_the_same_bits(3000), threads);
+fn threads<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let base = FitConfig { steps: Some(6), tol: 0.0, n_init: 2, ..FitConfig::default() };
+    let mut configs = vec![base.clone(), FitConfig { batch: Some(1600), ..base.clone() }];
+    for law in LAWS {
+        let effective = Effective::Constant(200.0);
+        configs.push(FitConfig { batch: Some(1600), effective, law, ..base.clone() });
+        configs.push(FitConfig { effective, law, ..base.clone() });
+    }
+    for config in configs {
+        let run = |threads| {
+            let (fitted, bounds) = watched(model, data, &config, threads);
+            (bits(fitted.state.lambda.values()), bits(&bounds), fitted.state.guard_hits)
+        };
+        let one = run(1);
+        for threads in [2, 7] {
+            assert_eq!(run(threads), one, "{name}, {threads} threads, {config:?}");
+        }
+    }
+}
+
+law!(a_weight_counts_copies_of_the_row(120), copies);
+fn copies<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    // Weights 0, 1, 2 and 3 on the one side; none, one, two and three copies on the other.
+    let times = |n: u32| (n * 7 % 11 % 4) as usize;
+    let all: Vec<u32> = (0..data.n_items() as u32).collect();
+    let weights = all.iter().map(|&n| times(n) as f64).collect();
+    let weighted = data.subset(&all).with_weights(weights).unwrap();
+    let copied: Vec<u32> = all.iter().flat_map(|&n| vec![n; times(n)]).collect();
+    let copied = data.subset(&copied);
+    same_fit(name, model, &weighted, &copied, start(model, data));
+}
+
+law!(a_weight_of_zero_is_no_row(120), absent);
+fn absent<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+    let all: Vec<u32> = (0..data.n_items() as u32).collect();
+    let weights = all.iter().map(|n| f64::from(u8::from(n % 3 > 0))).collect();
+    let weighted = data.subset(&all).with_weights(weights).unwrap();
+    let kept: Vec<u32> = all.iter().copied().filter(|n| n % 3 > 0).collect();
+    same_fit(name, model, &weighted, &data.subset(&kept), start(model, data));
+}
+
+/// Twenty sweeps on either data set, from the same lambda, lead to the same place.
+fn same_fit<M: Model>(name: &str, model: &M, one: &M::Data, two: &M::Data, lambda: Table) {
+    let (state_one, bounds_one) = sweeps(model, one, lambda.clone(), 20);
+    let (state_two, bounds_two) = sweeps(model, two, lambda, 20);
+    for (a, b) in state_one.lambda.rows().zip(state_two.lambda.rows()) {
+        assert!(deviation(a, b) < 1e-12, "{name}: lambda {:e}", deviation(a, b));
+    }
+    let found = deviation(&bounds_one, &bounds_two);
+    assert!(found < 1e-12, "{name}: bounds {found:e}");
+}
+
+/// Units and priors count a weighted row as its copies too.
+#[test]
+fn weights_shape_the_default_priors_like_copies() {
+    let data = common::clusters(80, 3, 3, 2.0, 5);
+    let all: Vec<u32> = (0..80).collect();
+    let weights = all.iter().map(|n| f64::from(n % 3)).collect();
+    let weighted = data.subset(&all).with_weights(weights).unwrap();
+    let copied: Vec<u32> = all.iter().flat_map(|&n| vec![n; n as usize % 3]).collect();
+    for (name, params) in common::every_mixture(4) {
+        let one = Mixture::new(params.clone(), &weighted).unwrap().frozen();
+        let two = Mixture::new(params, &data.subset(&copied)).unwrap().frozen();
+        assert_eq!(one.units.scale, two.units.scale, "{name}");
+        assert!(deviation(&one.units.shift, &two.units.shift) < 1e-14, "{name}");
+        assert!(deviation(&one.prior.scatter, &two.prior.scatter) < 1e-14, "{name}");
+        let (one, two) = (one.prior.mean_precision_matrix, two.prior.mean_precision_matrix);
+        assert!(deviation(&one, &two) < 1e-13, "{name}");
+    }
+}
+
+#[test]
+fn annealing_weights_sum_to_the_size_of_the_batch() {
+    for law in LAWS {
+        for size in [2, 3, 50, 1000, 20_000] {
+            for effective in [1.0, 0.1 * size as f64, 0.9 * size as f64] {
+                let mut out = vec![f64::NAN; size];
+                let address = Address::new(5, Purpose::Noise, 0, size as u64);
+                weights(law, effective.max(1.0), true, address, &mut out);
+                let sum: f64 = out.iter().sum();
+                let found = (sum / size as f64 - 1.0).abs();
+                assert!(found < 1e-11, "{law:?}, |S| = {size}, M = {effective}: {sum}");
+            }
+        }
+        let mut out = vec![f64::NAN; 9];
+        weights(law, 9.0, true, Address::new(5, Purpose::Noise, 0, 0), &mut out);
+        assert!(out.iter().all(|w| w.to_bits() == 1f64.to_bits()), "{law:?}");
+    }
+}
