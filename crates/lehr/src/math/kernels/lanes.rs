@@ -57,12 +57,18 @@ pub(super) trait Lanes: Copy {
     /// `self * 2^k`, where `k` is held in the low bits of `magic` = k + 1.5 * 2^52. `self` must be
     /// normal and so must the result.
     fn scale_by_power(self, magic: Self) -> Self;
-    /// Writes the transpose of the `N` x `N` block at `from` to `to`.
+    /// Writes the transpose of the `N` x `N` block at `from` to `to`, each row times `scale`.
     ///
     /// # Safety
     /// Rows of `N` numbers must be readable at `from + i * from_stride` and writable at
     /// `to + i * to_stride`, and the CPU must have the lanes' instructions.
-    unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize);
+    unsafe fn transpose(
+        from: *const f64,
+        from_stride: usize,
+        scale: Self,
+        to: *mut f64,
+        to_stride: usize,
+    );
 }
 
 /// Four lanes in plain Rust; `FUSED` says whether a fused multiply-add is an instruction here.
@@ -179,11 +185,17 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
         self.zip_bits(magic, |a, m| a.wrapping_add(m << 52))
     }
     #[inline(always)]
-    unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+    unsafe fn transpose(
+        from: *const f64,
+        from_stride: usize,
+        scale: Self,
+        to: *mut f64,
+        to_stride: usize,
+    ) {
         for i in 0..4 {
             for j in 0..4 {
                 // SAFETY: both offsets are inside the 4 x 4 blocks the caller vouches for.
-                unsafe { *to.add(j * to_stride + i) = *from.add(i * from_stride + j) };
+                unsafe { *to.add(j * to_stride + i) = *from.add(i * from_stride + j) * scale.0[j] };
             }
         }
     }
@@ -295,12 +307,18 @@ mod x86 {
             Avx2(lane!(_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(self.0), power))))
         }
         #[inline(always)]
-        unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+        unsafe fn transpose(
+            from: *const f64,
+            from_stride: usize,
+            scale: Self,
+            to: *mut f64,
+            to_stride: usize,
+        ) {
             lane!({
-                let a = _mm256_loadu_pd(from);
-                let b = _mm256_loadu_pd(from.add(from_stride));
-                let c = _mm256_loadu_pd(from.add(2 * from_stride));
-                let d = _mm256_loadu_pd(from.add(3 * from_stride));
+                let a = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from));
+                let b = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from.add(from_stride)));
+                let c = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from.add(2 * from_stride)));
+                let d = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from.add(3 * from_stride)));
                 let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
                 let (cd_even, cd_odd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
                 _mm256_storeu_pd(to, _mm256_permute2f128_pd::<0x20>(ab_even, cd_even));
@@ -380,12 +398,21 @@ mod x86 {
             Avx512(lane!(_mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(self.0), power))))
         }
         #[inline(always)]
-        unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+        unsafe fn transpose(
+            from: *const f64,
+            from_stride: usize,
+            scale: Self,
+            to: *mut f64,
+            to_stride: usize,
+        ) {
+            let lower = Avx2(lane!(_mm512_castpd512_pd256(scale.0)));
+            let upper = Avx2(lane!(_mm512_extractf64x4_pd::<1>(scale.0)));
             for i in [0, 4] {
-                for j in [0, 4] {
+                for (j, scale) in [(0, lower), (4, upper)] {
                     lane!(Avx2::transpose(
                         from.add(i * from_stride + j),
                         from_stride,
+                        scale,
                         to.add(j * to_stride + i),
                         to_stride
                     ))
