@@ -33,19 +33,19 @@ fn worst(function: &str, of: impl Fn(f64, Option<usize>) -> f64) -> (f64, String
 #[test]
 fn digamma_is_as_good_as_it_says() {
     let (error, at) = worst("digamma", |x, _| digamma(x));
-    assert!(error < 2e-15, "{error:e} at {at}");
+    assert!(error < 3e-15, "{error:e} at {at}");
 }
 
 #[test]
 fn ln_gamma_is_as_good_as_it_says() {
     let (error, at) = worst("ln_gamma", |x, _| ln_gamma(x));
-    assert!(error < 5e-15, "{error:e} at {at}");
+    assert!(error < 8e-15, "{error:e} at {at}");
 }
 
 #[test]
 fn ln_multigamma_is_as_good_as_it_says() {
     let (error, at) = worst("ln_multigamma", |x, d| ln_multigamma(x, d.unwrap()));
-    assert!(error < 5e-15, "{error:e} at {at}");
+    assert!(error < 8e-15, "{error:e} at {at}");
 }
 
 /// multidigamma is the sum it says it is; psi(x) - psi(x - 1) = 1 / (x - 1) checks it independently.
