@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_wobbling_bound_is_smoothed() {
-        let wobble = |t: u64| -100.0 + if t % 2 == 0 { 1.0 } else { -1.0 };
+        let wobble = |t: u64| -100.0 + if t.is_multiple_of(2) { 1.0 } else { -1.0 };
         let mut plain = Tolerance::new(5e-3, false, 0);
         assert!((0..200).all(|t| !plain.reached(t, wobble(t))));
         let mut smooth = Tolerance::new(5e-3, true, 0);

@@ -122,8 +122,8 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         let mut out = self.0;
-        for i in 0..4 {
-            out[i] = if FUSED { out[i].mul_add(a.0[i], b.0[i]) } else { out[i] * a.0[i] + b.0[i] };
+        for (o, (&a, &b)) in out.iter_mut().zip(a.0.iter().zip(&b.0)) {
+            *o = if FUSED { o.mul_add(a, b) } else { *o * a + b };
         }
         Portable(out)
     }

@@ -72,12 +72,12 @@ macro_rules! dispatch {
                     $body::<lanes::Avx512>($($arg),*)
                 }
                 match isa {
-                    // SAFETY: `Isa::detect` (cached by std) confirms the features just before.
                     Isa::Avx512 if Isa::detect() == Isa::Avx512 => {
+                        // SAFETY: `Isa::detect` (cached by std) has just confirmed the features.
                         return unsafe { avx512($($arg),*) };
                     }
-                    // SAFETY: any CPU that is not `Portable` has AVX2 and FMA.
                     Isa::Avx2 | Isa::Avx512 if Isa::detect() != Isa::Portable => {
+                        // SAFETY: any CPU that is not `Portable` has AVX2 and FMA.
                         return unsafe { avx2($($arg),*) };
                     }
                     _ => {}

@@ -215,8 +215,8 @@ fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     let mut row = vec![0.0; d];
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
-        for j in 0..d {
-            row[j] = (row[j] - units.shift[j]) / units.scale[j];
+        for (x, (shift, scale)) in row.iter_mut().zip(units.shift.iter().zip(&units.scale)) {
+            *x = (*x - shift) / scale;
         }
         shape.add_outer(points.weights().map_or(1.0, |w| w[n]), &row, &row, &mut out);
     }
