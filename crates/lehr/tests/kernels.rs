@@ -90,10 +90,10 @@ fn check_log_densities(sizes: Sizes, scale: f64, seed: u64) {
     for (k, (offset, whitening, shift)) in parts.iter().enumerate() {
         for n in 0..items {
             let (mut squares, mut error) = (0.0, 0.0);
-            for i in 0..dims {
+            for (i, shift) in shift.iter().enumerate() {
                 let columns = if diagonal { i..i + 1 } else { 0..i + 1 };
                 let first = if diagonal { 0 } else { i * (i + 1) / 2 };
-                let (mut y, mut size) = (-shift[i], shift[i].abs());
+                let (mut y, mut size) = (-shift, shift.abs());
                 for j in columns {
                     let term = whitening[first + j] * tile[j * TILE + n];
                     y += term;
