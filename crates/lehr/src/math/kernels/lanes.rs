@@ -122,8 +122,8 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         let mut out = self.0;
-        for (o, (&a, &b)) in out.iter_mut().zip(a.0.iter().zip(&b.0)) {
-            *o = if FUSED { o.mul_add(a, b) } else { *o * a + b };
+        for ((x, a), b) in out.iter_mut().zip(a.0).zip(b.0) {
+            *x = if FUSED { x.mul_add(a, b) } else { *x * a + b };
         }
         Portable(out)
     }

@@ -215,7 +215,7 @@ fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     let mut row = vec![0.0; d];
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
-        for (x, (shift, scale)) in row.iter_mut().zip(units.shift.iter().zip(&units.scale)) {
+        for ((x, shift), scale) in row.iter_mut().zip(&units.shift).zip(&units.scale) {
             *x = (*x - shift) / scale;
         }
         shape.add_outer(points.weights().map_or(1.0, |w| w[n]), &row, &row, &mut out);
