@@ -5,11 +5,15 @@ use serde::{Deserialize, Serialize};
 /// The Philox 4x32-10 permutation of Salmon et al. (2011), in pieces so that kernels can interleave.
 pub(crate) mod philox {
     pub const ROUNDS: usize = 10;
-    pub const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-    const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+    pub const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-    #[inline(always)]
-    pub fn round(c: [u32; 4], k: [u32; 2]) -> [u32; 4] {
+    /// The next round's key.
+    pub fn next_key(k: [u32; 2]) -> [u32; 2] {
+        [k[0].wrapping_add(WEYL[0]), k[1].wrapping_add(WEYL[1])]
+    }
+
+    fn round(c: [u32; 4], k: [u32; 2]) -> [u32; 4] {
         let a = u64::from(c[0]) * u64::from(MULTIPLIERS[0]);
         let b = u64::from(c[2]) * u64::from(MULTIPLIERS[1]);
         [(b >> 32) as u32 ^ c[1] ^ k[0], b as u32, (a >> 32) as u32 ^ c[3] ^ k[1], a as u32]
@@ -18,7 +22,7 @@ pub(crate) mod philox {
     pub fn block(mut c: [u32; 4], mut k: [u32; 2]) -> [u32; 4] {
         for _ in 0..ROUNDS {
             c = round(c, k);
-            k = [k[0].wrapping_add(WEYL[0]), k[1].wrapping_add(WEYL[1])];
+            k = next_key(k);
         }
         c
     }

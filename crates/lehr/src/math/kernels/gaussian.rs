@@ -15,6 +15,9 @@ const ROWS: usize = 4;
 /// their operands, the sixteen registers of AVX2.
 const ITEM_VECTORS: usize = 2;
 
+/// Exponentials that are computed side by side.
+const EXPONENTIALS: usize = 4;
+
 /// `k` rounded up to whole vectors of the widest instruction set.
 pub const fn pad_to_lanes(k: usize) -> usize {
     k.next_multiple_of(8)
@@ -228,12 +231,14 @@ fn softmax_body<L: Lanes>(
                 top = top.max(L::load(column.add(k * TILE)));
             }
             let mut sum = L::splat(0.0);
-            for k in 0..n_components {
-                let at = column.add(k * TILE);
-                // Below e^-600 a responsibility is nothing, and products with it stay normal numbers.
-                let e = exp(L::load(at).sub(top).max(L::splat(-600.0)));
-                sum = sum.add(e);
-                e.store(at);
+            let mut k = 0;
+            while k + EXPONENTIALS <= n_components {
+                sum = exponentials::<L, EXPONENTIALS>(column.add(k * TILE), top, sum);
+                k += EXPONENTIALS;
+            }
+            while k < n_components {
+                sum = exponentials::<L, 1>(column.add(k * TILE), top, sum);
+                k += 1;
             }
             top.store(log_sums.as_mut_ptr().add(first));
             sum.store(scales.as_mut_ptr().add(first));
@@ -247,13 +252,10 @@ fn softmax_body<L: Lanes>(
             let column = logits.as_mut_ptr().add(first);
             let scale = L::load(scales.as_ptr().add(first));
             for k in (0..n_components).step_by(L::N) {
-                for i in k..(k + L::N).min(n_components) {
-                    let at = column.add(i * TILE);
-                    L::load(at).mul(scale).store(at);
-                }
                 L::transpose(
                     column.add(k * TILE),
                     TILE,
+                    scale,
                     resp.as_mut_ptr().add(first * padded + k),
                     padded,
                 );
@@ -262,34 +264,56 @@ fn softmax_body<L: Lanes>(
     }
 }
 
-/// `e^x` for x in [-700, 700], at most 2 units in the last place off.
+/// Replaces `C` components' logits at `column` by `exp(logit - top)`, adding them to `sum` in order.
+///
+/// # Safety
+/// `column` must be readable and writable for a vector in each of `C` rows of `TILE` numbers.
 #[inline(always)]
-pub(super) fn exp<L: Lanes>(x: L) -> L {
+unsafe fn exponentials<L: Lanes, const C: usize>(column: *mut f64, top: L, mut sum: L) -> L {
+    let mut x = [top; C];
+    for (i, x) in x.iter_mut().enumerate() {
+        // Below e^-600 a responsibility is nothing, and products with it stay normal numbers.
+        // SAFETY: the caller vouches for `C` rows.
+        *x = unsafe { L::load(column.add(i * TILE)) }.sub(top).max(L::splat(-600.0));
+    }
+    for (i, e) in exp(x).into_iter().enumerate() {
+        sum = sum.add(e);
+        // SAFETY: as above.
+        unsafe { e.store(column.add(i * TILE)) };
+    }
+    sum
+}
+
+/// `e^x` for x in [-700, 700], at most 2 units in the last place off. `C` of them overlap in the
+/// pipeline.
+#[inline(always)]
+fn exp<L: Lanes, const C: usize>(x: [L; C]) -> [L; C] {
     const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer
     const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
     const LN2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
-    let k = x.mul_add(L::splat(std::f64::consts::LOG2_E), L::splat(MAGIC));
-    let integer = k.sub(L::splat(MAGIC));
-    let r = integer.mul_add(L::splat(-LN2_HIGH), x);
-    let r = integer.mul_add(L::splat(-LN2_LOW), r);
-    let mut p = L::splat(1.0 / 479_001_600.0);
-    for c in [
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        p = p.mul_add(r, L::splat(c));
+    let (mut powers, mut r) = (x, x);
+    for i in 0..C {
+        powers[i] = x[i].mul_add(L::splat(std::f64::consts::LOG2_E), L::splat(MAGIC));
+        let integer = powers[i].sub(L::splat(MAGIC));
+        r[i] = integer.mul_add(L::splat(-LN2_HIGH), x[i]);
+        r[i] = integer.mul_add(L::splat(-LN2_LOW), r[i]);
     }
-    p.scale_by_power(k)
+    // 1 + r + r^2 q(r), with q in the tree of Estrin: half the latency of Horner's chain.
+    let mut out = x;
+    for i in 0..C {
+        let (r, square) = (r[i], r[i].mul(r[i]));
+        let fourth = square.mul(square);
+        let line = |slope: f64, constant: f64| L::splat(slope).mul_add(r, L::splat(constant));
+        let low = line(1.0 / 120.0, 1.0 / 24.0).mul_add(square, line(1.0 / 6.0, 0.5));
+        let middle =
+            line(1.0 / 362_880.0, 1.0 / 40_320.0).mul_add(square, line(1.0 / 5_040.0, 1.0 / 720.0));
+        let high = L::splat(1.0 / 479_001_600.0)
+            .mul_add(square, line(1.0 / 39_916_800.0, 1.0 / 3_628_800.0));
+        let q = high.mul_add(fourth, middle).mul_add(fourth, low);
+        let p = q.mul_add(square, r).add(L::splat(1.0));
+        out[i] = p.scale_by_power(powers[i]);
+    }
+    out
 }
 
 dispatch! {

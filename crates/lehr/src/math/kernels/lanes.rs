@@ -8,8 +8,6 @@
 pub(super) trait Lanes: Copy {
     /// How many numbers one value holds.
     const N: usize;
-    /// Whether a multiply-add rounds once.
-    const FUSED: bool;
     /// The same number in every lane.
     fn splat(x: f64) -> Self;
     /// `N` numbers from memory.
@@ -30,17 +28,47 @@ pub(super) trait Lanes: Copy {
     fn mul(self, other: Self) -> Self;
     /// `self * a + b`, rounded once where the hardware can.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// The larger of the two.
+    /// `self / other`.
+    fn div(self, other: Self) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// The larger of the two; `other` if they compare equal.
     fn max(self, other: Self) -> Self;
+    /// The same 64 bits in every lane. The methods below treat lanes as 64-bit words.
+    fn splat_bits(x: u64) -> Self;
+    /// `index + 0`, `index + 1`, ... as words.
+    fn count_from(index: u64) -> Self;
+    /// `self & other`.
+    fn and(self, other: Self) -> Self;
+    /// `self | other`.
+    fn or(self, other: Self) -> Self;
+    /// `self ^ other`.
+    fn xor(self, other: Self) -> Self;
+    /// `self + other` as words, wrapping.
+    fn add_words(self, other: Self) -> Self;
+    /// The product of the lower halves of the words; the upper halves do not matter.
+    fn mul_low_halves(self, other: Self) -> Self;
+    /// `self << bits`.
+    fn shift_left(self, bits: u32) -> Self;
+    /// `self >> bits`, filling with zeros.
+    fn shift_right(self, bits: u32) -> Self;
+    /// `negative` where the top bit of `self` is set, `positive` elsewhere.
+    fn by_sign(self, negative: Self, positive: Self) -> Self;
     /// `self * 2^k`, where `k` is held in the low bits of `magic` = k + 1.5 * 2^52. `self` must be
     /// normal and so must the result.
     fn scale_by_power(self, magic: Self) -> Self;
-    /// Writes the transpose of the `N` x `N` block at `from` to `to`.
+    /// Writes the transpose of the `N` x `N` block at `from` to `to`, each row times `scale`.
     ///
     /// # Safety
     /// Rows of `N` numbers must be readable at `from + i * from_stride` and writable at
     /// `to + i * to_stride`, and the CPU must have the lanes' instructions.
-    unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize);
+    unsafe fn transpose(
+        from: *const f64,
+        from_stride: usize,
+        scale: Self,
+        to: *mut f64,
+        to_stride: usize,
+    );
 }
 
 /// Four lanes in plain Rust; `FUSED` says whether a fused multiply-add is an instruction here.
@@ -56,11 +84,15 @@ impl<const FUSED: bool> Portable<FUSED> {
         }
         Portable(out)
     }
+
+    #[inline(always)]
+    fn zip_bits(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        self.zip(other, |a, b| f64::from_bits(f(a.to_bits(), b.to_bits())))
+    }
 }
 
 impl<const FUSED: bool> Lanes for Portable<FUSED> {
     const N: usize = 4;
-    const FUSED: bool = FUSED;
     #[inline(always)]
     fn splat(x: f64) -> Self {
         Portable([x; 4])
@@ -96,19 +128,74 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
         Portable(out)
     }
     #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Portable(self.0.map(f64::sqrt))
+    }
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
     #[inline(always)]
-    fn scale_by_power(self, magic: Self) -> Self {
-        self.zip(magic, |a, m| f64::from_bits(a.to_bits().wrapping_add(m.to_bits() << 52)))
+    fn splat_bits(x: u64) -> Self {
+        Self::splat(f64::from_bits(x))
     }
     #[inline(always)]
-    unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+    fn count_from(index: u64) -> Self {
+        Portable([0, 1, 2, 3].map(|i| f64::from_bits(index + i)))
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.zip_bits(other, |a, b| a & b)
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.zip_bits(other, |a, b| a | b)
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.zip_bits(other, |a, b| a ^ b)
+    }
+    #[inline(always)]
+    fn add_words(self, other: Self) -> Self {
+        self.zip_bits(other, u64::wrapping_add)
+    }
+    #[inline(always)]
+    fn mul_low_halves(self, other: Self) -> Self {
+        self.zip_bits(other, |a, b| (a & 0xffff_ffff) * (b & 0xffff_ffff))
+    }
+    #[inline(always)]
+    fn shift_left(self, bits: u32) -> Self {
+        self.zip_bits(self, |a, _| a << bits)
+    }
+    #[inline(always)]
+    fn shift_right(self, bits: u32) -> Self {
+        self.zip_bits(self, |a, _| a >> bits)
+    }
+    #[inline(always)]
+    fn by_sign(self, negative: Self, positive: Self) -> Self {
+        let mask = self.zip_bits(self, |a, _| 0u64.wrapping_sub(a >> 63));
+        negative.and(mask).or(positive.zip_bits(mask, |a, m| a & !m))
+    }
+    #[inline(always)]
+    fn scale_by_power(self, magic: Self) -> Self {
+        self.zip_bits(magic, |a, m| a.wrapping_add(m << 52))
+    }
+    #[inline(always)]
+    unsafe fn transpose(
+        from: *const f64,
+        from_stride: usize,
+        scale: Self,
+        to: *mut f64,
+        to_stride: usize,
+    ) {
         for i in 0..4 {
             for j in 0..4 {
                 // SAFETY: both offsets are inside the 4 x 4 blocks the caller vouches for.
-                unsafe { *to.add(j * to_stride + i) = *from.add(i * from_stride + j) };
+                unsafe { *to.add(j * to_stride + i) = *from.add(i * from_stride + j) * scale.0[j] };
             }
         }
     }
@@ -140,9 +227,28 @@ mod x86 {
         };
     }
 
+    /// Methods that are one instruction on two registers.
+    macro_rules! lanewise {
+        ($type:ident: $($name:ident = $instruction:ident),*) => {$(
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                $type(lane!($instruction(self.0, other.0)))
+            }
+        )*};
+    }
+
+    /// Likewise for instructions on integers: `bits` and `floats` rename a register's contents.
+    macro_rules! wordwise {
+        ($type:ident, $bits:ident, $floats:ident: $($name:ident = $instruction:ident),*) => {$(
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                $type(lane!($floats($instruction($bits(self.0), $bits(other.0)))))
+            }
+        )*};
+    }
+
     impl Lanes for Avx2 {
         const N: usize = 4;
-        const FUSED: bool = true;
         #[inline(always)]
         fn splat(x: f64) -> Self {
             Avx2(lane!(_mm256_set1_pd(x)))
@@ -156,24 +262,44 @@ mod x86 {
             lane!(_mm256_storeu_pd(to, self.0))
         }
         #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            Avx2(lane!(_mm256_add_pd(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            Avx2(lane!(_mm256_sub_pd(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            Avx2(lane!(_mm256_mul_pd(self.0, other.0)))
-        }
-        #[inline(always)]
         fn mul_add(self, a: Self, b: Self) -> Self {
             Avx2(lane!(_mm256_fmadd_pd(self.0, a.0, b.0)))
         }
+        lanewise!(Avx2: add = _mm256_add_pd, sub = _mm256_sub_pd, mul = _mm256_mul_pd,
+            div = _mm256_div_pd, max = _mm256_max_pd);
+        wordwise!(Avx2, _mm256_castpd_si256, _mm256_castsi256_pd: and = _mm256_and_si256,
+            or = _mm256_or_si256, xor = _mm256_xor_si256, add_words = _mm256_add_epi64,
+            mul_low_halves = _mm256_mul_epu32);
         #[inline(always)]
-        fn max(self, other: Self) -> Self {
-            Avx2(lane!(_mm256_max_pd(self.0, other.0)))
+        fn sqrt(self) -> Self {
+            Avx2(lane!(_mm256_sqrt_pd(self.0)))
+        }
+        #[inline(always)]
+        fn splat_bits(x: u64) -> Self {
+            Avx2(lane!(_mm256_castsi256_pd(_mm256_set1_epi64x(x as i64))))
+        }
+        #[inline(always)]
+        fn count_from(index: u64) -> Self {
+            let count = Avx2(lane!(_mm256_castsi256_pd(_mm256_set_epi64x(3, 2, 1, 0))));
+            Self::splat_bits(index).add_words(count)
+        }
+        #[inline(always)]
+        fn shift_left(self, bits: u32) -> Self {
+            // With a constant count the compiler emits the immediate form.
+            let count = lane!(_mm256_set1_epi64x(i64::from(bits)));
+            let words = lane!(_mm256_sllv_epi64(_mm256_castpd_si256(self.0), count));
+            Avx2(lane!(_mm256_castsi256_pd(words)))
+        }
+        #[inline(always)]
+        fn shift_right(self, bits: u32) -> Self {
+            // With a constant count the compiler emits the immediate form.
+            let count = lane!(_mm256_set1_epi64x(i64::from(bits)));
+            let words = lane!(_mm256_srlv_epi64(_mm256_castpd_si256(self.0), count));
+            Avx2(lane!(_mm256_castsi256_pd(words)))
+        }
+        #[inline(always)]
+        fn by_sign(self, negative: Self, positive: Self) -> Self {
+            Avx2(lane!(_mm256_blendv_pd(positive.0, negative.0, self.0)))
         }
         #[inline(always)]
         fn scale_by_power(self, magic: Self) -> Self {
@@ -181,12 +307,18 @@ mod x86 {
             Avx2(lane!(_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(self.0), power))))
         }
         #[inline(always)]
-        unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+        unsafe fn transpose(
+            from: *const f64,
+            from_stride: usize,
+            scale: Self,
+            to: *mut f64,
+            to_stride: usize,
+        ) {
             lane!({
-                let a = _mm256_loadu_pd(from);
-                let b = _mm256_loadu_pd(from.add(from_stride));
-                let c = _mm256_loadu_pd(from.add(2 * from_stride));
-                let d = _mm256_loadu_pd(from.add(3 * from_stride));
+                let a = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from));
+                let b = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from.add(from_stride)));
+                let c = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from.add(2 * from_stride)));
+                let d = _mm256_mul_pd(scale.0, _mm256_loadu_pd(from.add(3 * from_stride)));
                 let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
                 let (cd_even, cd_odd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
                 _mm256_storeu_pd(to, _mm256_permute2f128_pd::<0x20>(ab_even, cd_even));
@@ -205,7 +337,6 @@ mod x86 {
 
     impl Lanes for Avx512 {
         const N: usize = 8;
-        const FUSED: bool = true;
         #[inline(always)]
         fn splat(x: f64) -> Self {
             Avx512(lane!(_mm512_set1_pd(x)))
@@ -219,24 +350,47 @@ mod x86 {
             lane!(_mm512_storeu_pd(to, self.0))
         }
         #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            Avx512(lane!(_mm512_add_pd(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            Avx512(lane!(_mm512_sub_pd(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            Avx512(lane!(_mm512_mul_pd(self.0, other.0)))
-        }
-        #[inline(always)]
         fn mul_add(self, a: Self, b: Self) -> Self {
             Avx512(lane!(_mm512_fmadd_pd(self.0, a.0, b.0)))
         }
+        lanewise!(Avx512: add = _mm512_add_pd, sub = _mm512_sub_pd, mul = _mm512_mul_pd,
+            div = _mm512_div_pd, max = _mm512_max_pd);
+        wordwise!(Avx512, _mm512_castpd_si512, _mm512_castsi512_pd: and = _mm512_and_si512,
+            or = _mm512_or_si512, xor = _mm512_xor_si512, add_words = _mm512_add_epi64,
+            mul_low_halves = _mm512_mul_epu32);
         #[inline(always)]
-        fn max(self, other: Self) -> Self {
-            Avx512(lane!(_mm512_max_pd(self.0, other.0)))
+        fn sqrt(self) -> Self {
+            Avx512(lane!(_mm512_sqrt_pd(self.0)))
+        }
+        #[inline(always)]
+        fn splat_bits(x: u64) -> Self {
+            Avx512(lane!(_mm512_castsi512_pd(_mm512_set1_epi64(x as i64))))
+        }
+        #[inline(always)]
+        fn count_from(index: u64) -> Self {
+            let count =
+                Avx512(lane!(_mm512_castsi512_pd(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0))));
+            Self::splat_bits(index).add_words(count)
+        }
+        #[inline(always)]
+        fn shift_left(self, bits: u32) -> Self {
+            // With a constant count the compiler emits the immediate form.
+            let count = lane!(_mm512_set1_epi64(i64::from(bits)));
+            let words = lane!(_mm512_sllv_epi64(_mm512_castpd_si512(self.0), count));
+            Avx512(lane!(_mm512_castsi512_pd(words)))
+        }
+        #[inline(always)]
+        fn shift_right(self, bits: u32) -> Self {
+            // With a constant count the compiler emits the immediate form.
+            let count = lane!(_mm512_set1_epi64(i64::from(bits)));
+            let words = lane!(_mm512_srlv_epi64(_mm512_castpd_si512(self.0), count));
+            Avx512(lane!(_mm512_castsi512_pd(words)))
+        }
+        #[inline(always)]
+        fn by_sign(self, negative: Self, positive: Self) -> Self {
+            let words = lane!(_mm512_castpd_si512(self.0));
+            let mask = lane!(_mm512_cmplt_epi64_mask(words, _mm512_setzero_si512()));
+            Avx512(lane!(_mm512_mask_blend_pd(mask, positive.0, negative.0)))
         }
         #[inline(always)]
         fn scale_by_power(self, magic: Self) -> Self {
@@ -244,12 +398,21 @@ mod x86 {
             Avx512(lane!(_mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(self.0), power))))
         }
         #[inline(always)]
-        unsafe fn transpose(from: *const f64, from_stride: usize, to: *mut f64, to_stride: usize) {
+        unsafe fn transpose(
+            from: *const f64,
+            from_stride: usize,
+            scale: Self,
+            to: *mut f64,
+            to_stride: usize,
+        ) {
+            let lower = Avx2(lane!(_mm512_castpd512_pd256(scale.0)));
+            let upper = Avx2(lane!(_mm512_extractf64x4_pd::<1>(scale.0)));
             for i in [0, 4] {
-                for j in [0, 4] {
+                for (j, scale) in [(0, lower), (4, upper)] {
                     lane!(Avx2::transpose(
                         from.add(i * from_stride + j),
                         from_stride,
+                        scale,
                         to.add(j * to_stride + i),
                         to_stride
                     ))

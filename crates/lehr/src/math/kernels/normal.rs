@@ -4,8 +4,15 @@ use super::dispatch;
 use super::lanes::Lanes;
 use crate::math::rng::{Address, philox};
 
-/// Philox blocks that are worked on together; with four numbers each, 32 normals.
+/// Philox blocks whose numbers stand together: word 0 of each, then word 1 of each, and so on.
 const BLOCKS: usize = 8;
+
+/// Vectors of blocks that are worked on together, so that their rounds overlap in the pipeline.
+const STREAMS: usize = 2;
+
+/// Vectors of pairs of words that become normals together. Their polynomials run side by side: one
+/// alone would wait for each of its multiply-adds.
+const PAIRS: usize = 2 * STREAMS;
 
 dispatch! {
     /// `out[i]` = standard normal number `first + i` of `address`; `first` must be a multiple of 32.
@@ -20,99 +27,173 @@ dispatch! {
 #[inline(always)]
 fn fill_normal_body<L: Lanes>(address: &Address, first: usize, out: &mut [f64]) {
     assert!(first.is_multiple_of(4 * BLOCKS), "a whole number of blocks comes before");
+    let stretch = 4 * STREAMS * L::N;
+    let keys = round_keys::<L>(address);
     let mut index = (first / 4) as u64;
-    for chunk in out.chunks_mut(4 * BLOCKS) {
-        let words = philox_blocks(address, index);
-        index += BLOCKS as u64;
-        let mut normals = [[0.0; BLOCKS]; 4];
+    let mut stretches = out.chunks_exact_mut(stretch);
+    for chunk in &mut stretches {
+        // SAFETY: the chunk has room for the whole stretch.
+        unsafe { fill_stretch::<L>(address, &keys, index, chunk.as_mut_ptr()) };
+        index += (stretch / 4) as u64;
+    }
+    let rest = stretches.into_remainder();
+    if !rest.is_empty() {
+        let mut buffer = [0.0; 4 * STREAMS * 8];
+        assert!(buffer.len() >= stretch);
+        // SAFETY: the buffer has room for the whole stretch.
+        unsafe { fill_stretch::<L>(address, &keys, index, buffer.as_mut_ptr()) };
+        rest.copy_from_slice(&buffer[..rest.len()]);
+    }
+}
+
+/// The numbers of `STREAMS * L::N` blocks from block `index` on.
+///
+/// # Safety
+/// `out` must be writable for four numbers per block.
+#[inline(always)]
+unsafe fn fill_stretch<L: Lanes>(
+    address: &Address,
+    keys: &[[L; 2]; philox::ROUNDS],
+    index: u64,
+    out: *mut f64,
+) {
+    const { assert!(BLOCKS.is_multiple_of(L::N) && (STREAMS * L::N).is_multiple_of(BLOCKS)) };
+    let words = philox_blocks::<L>(address, keys, index);
+    let (mut radius_words, mut angle_words) = ([L::splat(0.0); PAIRS], [L::splat(0.0); PAIRS]);
+    for (stream, words) in words.iter().enumerate() {
         for pair in 0..2 {
-            for b in 0..BLOCKS {
-                let (cos, sin) = box_muller::<L>(words[2 * pair][b], words[2 * pair + 1][b]);
-                normals[2 * pair][b] = cos;
-                normals[2 * pair + 1][b] = sin;
-            }
+            radius_words[2 * stream + pair] = words[2 * pair];
+            angle_words[2 * stream + pair] = words[2 * pair + 1];
         }
-        for (part, normals) in chunk.chunks_mut(BLOCKS).zip(&normals) {
-            part.copy_from_slice(&normals[..part.len()]);
+    }
+    let radii = radii(radius_words);
+    let (cosines, sines) = circle(angle_words);
+    for i in 0..PAIRS {
+        let (block, word) = (i / 2 * L::N, i % 2 * 2);
+        let at = block / BLOCKS * (4 * BLOCKS) + word * BLOCKS + block % BLOCKS;
+        // SAFETY: the blocks fill whole groups, and each of a group's 4 * BLOCKS numbers is written
+        // once: those of `word` and `word + 1` of blocks `block .. block + L::N`.
+        unsafe {
+            radii[i].mul(cosines[i]).store(out.add(at));
+            radii[i].mul(sines[i]).store(out.add(at + BLOCKS));
         }
     }
 }
 
-/// The words of `BLOCKS` neighbouring Philox blocks, word by word.
+/// The two keys of every round.
+///
+/// Here and below arrays are filled by loops: a closure has no target features, so lane operations
+/// in one are not inlined unless the closure is.
 #[inline(always)]
-fn philox_blocks(address: &Address, first: u64) -> [[u32; BLOCKS]; 4] {
-    let mut words = [[0; BLOCKS]; 4];
-    for b in 0..BLOCKS {
-        let counter = address.counter(first + b as u64);
-        for (word, c) in words.iter_mut().zip(counter) {
-            word[b] = c;
-        }
+fn round_keys<L: Lanes>(address: &Address) -> [[L; 2]; philox::ROUNDS] {
+    let mut keys = [[L::splat(0.0); 2]; philox::ROUNDS];
+    let mut key = address.key();
+    for [first, second] in &mut keys {
+        *first = L::splat_bits(u64::from(key[0]));
+        *second = L::splat_bits(u64::from(key[1]));
+        key = philox::next_key(key);
     }
-    let [mut k0, mut k1] = address.key();
-    for _ in 0..philox::ROUNDS {
-        for b in 0..BLOCKS {
-            let next =
-                philox::round([words[0][b], words[1][b], words[2][b], words[3][b]], [k0, k1]);
-            for (word, c) in words.iter_mut().zip(next) {
-                word[b] = c;
-            }
-        }
-        k0 = k0.wrapping_add(philox::WEYL[0]);
-        k1 = k1.wrapping_add(philox::WEYL[1]);
-    }
-    words
+    keys
 }
 
-/// `a * b + c`, rounded once where that is an instruction.
+/// The words of neighbouring Philox blocks, in the lower halves of the lanes; the upper halves hold
+/// leftovers that no operation reads.
 #[inline(always)]
-fn fma<L: Lanes>(a: f64, b: f64, c: f64) -> f64 {
-    if L::FUSED { a.mul_add(b, c) } else { a * b + c }
+fn philox_blocks<L: Lanes>(
+    address: &Address,
+    keys: &[[L; 2]; philox::ROUNDS],
+    first: u64,
+) -> [[L; 4]; STREAMS] {
+    let first_multiplier = L::splat_bits(u64::from(philox::MULTIPLIERS[0]));
+    let second_multiplier = L::splat_bits(u64::from(philox::MULTIPLIERS[1]));
+    let [_, step_low, step_high, last] = address.counter(0);
+    let mut streams = [[L::splat_bits(u64::from(last)); 4]; STREAMS];
+    for (stream, c) in streams.iter_mut().enumerate() {
+        // As `Address::counter`: the index's upper bits share a word with the step's.
+        c[0] = L::count_from(first + (stream * L::N) as u64);
+        c[1] = L::splat_bits(u64::from(step_low));
+        c[2] = L::splat_bits(u64::from(step_high)).or(c[0].shift_right(32));
+    }
+    for key in keys {
+        for c in &mut streams {
+            let a = c[0].mul_low_halves(first_multiplier);
+            let b = c[2].mul_low_halves(second_multiplier);
+            *c = [
+                b.shift_right(32).xor(c[1]).xor(key[0]),
+                b,
+                a.shift_right(32).xor(c[3]).xor(key[1]),
+                a,
+            ];
+        }
+    }
+    streams
 }
 
 #[inline(always)]
-fn polynomial<L: Lanes, const D: usize>(x: f64, coefficients: [f64; D]) -> f64 {
-    let mut p = coefficients[0];
+fn polynomials<L: Lanes, const D: usize>(x: [L; PAIRS], coefficients: [f64; D]) -> [L; PAIRS] {
+    let mut p = [L::splat(coefficients[0]); PAIRS];
     for &c in &coefficients[1..] {
-        p = fma::<L>(p, x, c);
+        let c = L::splat(c);
+        for i in 0..PAIRS {
+            p[i] = p[i].mul_add(x[i], c);
+        }
     }
     p
 }
 
-/// An unsigned 32-bit number as f64, by way of the mantissa: it vectorises everywhere.
+/// 2^52: a word below it, put into the mantissa, makes 2^52 + the word.
+const TWO_52: f64 = 4_503_599_627_370_496.0;
+
+/// `word - minus` as a float, for a word below 2^32 and a whole number.
 #[inline(always)]
-fn exact(x: u32) -> f64 {
-    const TWO_52: f64 = 4_503_599_627_370_496.0;
-    f64::from_bits(TWO_52.to_bits() | u64::from(x)) - TWO_52
+fn float<L: Lanes>(word: L, minus: f64) -> L {
+    word.or(L::splat(TWO_52)).sub(L::splat(TWO_52 + minus))
 }
 
-/// Two independent normals from two words. The approximations are good to 1e-13, far below the
-/// 2^-32 grain of the words.
+/// `sqrt(-2 ln((x + 1) / 2^32))` for the lower halves x of the words. Good to 1e-13, like `circle`;
+/// that is far below the 2^-32 grain of the words.
 #[inline(always)]
-fn box_muller<L: Lanes>(x: u32, y: u32) -> (f64, f64) {
-    // -2 ln((x + 1) / 2^32): the exponent is taken off, the rest is 2 atanh((m - 1) / (m + 1)).
-    let u = exact(x) + 1.0;
-    let bits = u.to_bits();
-    // Mantissas in [sqrt(1/2), sqrt(2)): the offset carries into the exponent above sqrt(2).
-    const HALF_ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
-    let shifted = bits.wrapping_sub(HALF_ROOT);
-    let exponent = (shifted >> 52) as u32;
-    let m = f64::from_bits((shifted & 0x000f_ffff_ffff_ffff).wrapping_add(HALF_ROOT));
-    let s = (m - 1.0) / (m + 1.0);
-    let z = s * s;
-    let series = polynomial::<L, 8>(
+fn radii<L: Lanes>(words: [L; PAIRS]) -> [L; PAIRS] {
+    // The exponent is taken off; the rest is 2 atanh(s) with s = (m - 1) / (m + 1).
+    let zeros = [L::splat(0.0); PAIRS];
+    let (mut s, mut z, mut exponents) = (zeros, zeros, zeros);
+    for i in 0..PAIRS {
+        let u = float(words[i].and(L::splat_bits(0xffff_ffff)), -1.0);
+        // Mantissas in [sqrt(1/2), sqrt(2)): the offset carries into the exponent above sqrt(2).
+        const HALF_ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
+        let shifted = u.add_words(L::splat_bits(HALF_ROOT.wrapping_neg()));
+        exponents[i] = float(shifted.shift_right(52), 32.0);
+        let mantissa = shifted.and(L::splat_bits(0x000f_ffff_ffff_ffff));
+        let m = mantissa.add_words(L::splat_bits(HALF_ROOT));
+        s[i] = m.sub(L::splat(1.0)).div(m.add(L::splat(1.0)));
+        z[i] = s[i].mul(s[i]);
+    }
+    let series = polynomials(
         z,
-        [2. / 15., 2. / 13., 2. / 11., 2. / 9., 2. / 7., 2. / 5., 2. / 3., 2.0],
+        [-4. / 15., -4. / 13., -4. / 11., -4. / 9., -4. / 7., -4. / 5., -4. / 3., -4.],
     );
-    let ln = fma::<L>(exact(exponent) - 32.0, std::f64::consts::LN_2, s * series);
-    let radius = (-2.0 * ln).max(0.0).sqrt();
+    let mut radii = zeros;
+    for i in 0..PAIRS {
+        let ln_2 = L::splat(-2.0 * std::f64::consts::LN_2);
+        let minus_2_ln = exponents[i].mul_add(ln_2, s[i].mul(series[i]));
+        radii[i] = minus_2_ln.max(L::splat(0.0)).sqrt();
+    }
+    radii
+}
 
-    // The angle in quarter turns plus a rest within an eighth of a turn.
-    let turned = y.wrapping_add(1 << 29);
-    let quarter = turned >> 30;
-    let rest = exact(turned & 0x3fff_ffff) - 536_870_912.0;
-    let a = rest * (2.0 * std::f64::consts::PI / 4_294_967_296.0);
-    let z = a * a;
-    let sin = a * polynomial::<L, 7>(
+/// Cosine and sine of `2 pi y / 2^32` for the lower halves y of the words.
+#[inline(always)]
+fn circle<L: Lanes>(words: [L; PAIRS]) -> ([L; PAIRS], [L; PAIRS]) {
+    // The angle in quarter turns (bits 30 and 31) plus a rest `a` within an eighth of a turn.
+    let zeros = [L::splat(0.0); PAIRS];
+    let (mut turned, mut a, mut z) = (zeros, zeros, zeros);
+    for i in 0..PAIRS {
+        turned[i] = words[i].add_words(L::splat_bits(1 << 29));
+        let rest = float(turned[i].and(L::splat_bits(0x3fff_ffff)), 536_870_912.0);
+        a[i] = rest.mul(L::splat(2.0 * std::f64::consts::PI / 4_294_967_296.0));
+        z[i] = a[i].mul(a[i]);
+    }
+    let sin_by_a = polynomials(
         z,
         [
             1. / 6_227_020_800.,
@@ -124,7 +205,7 @@ fn box_muller<L: Lanes>(x: u32, y: u32) -> (f64, f64) {
             1.,
         ],
     );
-    let cos = polynomial::<L, 8>(
+    let cos = polynomials(
         z,
         [
             -1. / 87_178_291_200.,
@@ -137,14 +218,16 @@ fn box_muller<L: Lanes>(x: u32, y: u32) -> (f64, f64) {
             1.,
         ],
     );
-    // Odd quarters swap sine and cosine; signs flip as in the unit circle.
-    let swap = 0u64.wrapping_sub(u64::from(quarter & 1));
-    let (sin_bits, cos_bits) = (sin.to_bits(), cos.to_bits());
-    let cos_sign = u64::from((quarter.wrapping_add(1) >> 1) & 1) << 63;
-    let sin_sign = u64::from(quarter >> 1) << 63;
-    let cos = f64::from_bits(((cos_bits & !swap) | (sin_bits & swap)) ^ cos_sign);
-    let sin = f64::from_bits(((sin_bits & !swap) | (cos_bits & swap)) ^ sin_sign);
-    (radius * cos, radius * sin)
+    let (mut cosines, mut sines) = (zeros, zeros);
+    for i in 0..PAIRS {
+        // Odd quarters swap sine and cosine; signs flip as in the unit circle.
+        let (odd, lower_half) = (turned[i].shift_left(33), turned[i].shift_left(32));
+        let sin = a[i].mul(sin_by_a[i]);
+        let sign = L::splat(-0.0);
+        cosines[i] = odd.by_sign(sin, cos[i]).xor(odd.xor(lower_half).and(sign));
+        sines[i] = odd.by_sign(cos[i], sin).xor(lower_half.and(sign));
+    }
+    (cosines, sines)
 }
 
 #[cfg(test)]
