@@ -18,7 +18,7 @@ use super::End;
 use crate::args::DemoArgs;
 use crate::picture::terminal::{TermSeries, chart};
 use crate::picture::{Colour, Figure, Panel, Series};
-use crate::text::{seconds, table};
+use crate::text::{print, print_json, seconds, table};
 
 const N_ITEMS: usize = 1000;
 const N_CLUSTERS: usize = 12;
@@ -68,8 +68,7 @@ struct Row<'a> {
 /// Runs the demonstration.
 pub fn run(args: DemoArgs) -> anyhow::Result<End> {
     let (points, truth) = made_up_mixture(args.seed)?;
-    let params =
-        MixtureParams { start: Start::Points, ..MixtureParams::gmm(N_CLUSTERS) };
+    let params = MixtureParams { start: Start::Points, ..MixtureParams::gmm(N_CLUSTERS) };
     let mixture = Mixture::new(params, &points)?;
     let mut methods = methods(args.seed);
     for method in &mut methods {
@@ -83,12 +82,12 @@ pub fn run(args: DemoArgs) -> anyhow::Result<End> {
         .context("a demonstration needs at least one start")?;
     let files = draw(&mixture, &points, &methods, best).write(&args.output.join("demo"))?;
     if args.json {
-        println!("{}", serde_json::to_string(&rows)?);
+        print_json(&rows)?;
         return Ok(End::Done);
     }
-    print(&args, &methods, &rows, truth);
-    println!("\nfigure: {} and {}", files[0].display(), files[1].display());
-    println!("{NEXT}");
+    let report = report(&args, &methods, &rows, truth);
+    let (png, svg) = (files[0].display(), files[1].display());
+    print(&format!("{report}\nfigure: {png} and {svg}\n{NEXT}\n"))?;
     Ok(End::Done)
 }
 
@@ -178,8 +177,9 @@ fn fit_all(
 fn row<'a>(method: &'a Method, batch: &Method) -> Row<'a> {
     let bounds: Vec<f64> = method.runs.iter().map(|r| r.fit.outcome.bound).collect();
     // Paired by start; half a nat is a difference worth the name.
-    let differences =
-        || method.runs.iter().zip(&batch.runs).map(|(a, b)| a.fit.outcome.bound - b.fit.outcome.bound);
+    let differences = || {
+        method.runs.iter().zip(&batch.runs).map(|(a, b)| a.fit.outcome.bound - b.fit.outcome.bound)
+    };
     Row {
         method: method.name,
         mean_bound: bounds.iter().sum::<f64>() / bounds.len() as f64,
@@ -192,10 +192,10 @@ fn row<'a>(method: &'a Method, batch: &Method) -> Row<'a> {
     }
 }
 
-fn print(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize) {
-    println!(
+fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize) -> String {
+    let begin = format!(
         "{N_ITEMS} points from {clusters} overlapping clusters (seed {}), fitted three ways from the same {} \
-         random starts,\n{PASSES} passes over the data each. The bound is in nats; higher is better.\n",
+         random starts,\n{PASSES} passes over the data each. The bound is in nats; higher is better.\n\n",
         args.seed, args.starts
     );
     let lines: Vec<Vec<String>> = rows
@@ -218,13 +218,12 @@ fn print(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize)
             ]
         })
         .collect();
-    let header =
-        ["method", "", "mean bound", "best", "worst", "better / worse than batch", "time"];
-    println!("{}", table(&header, &lines));
-    println!("mean bound against passes over the data (from pass 5)");
+    let header = ["method", "", "mean bound", "best", "worst", "better / worse than batch", "time"];
+    let table = table(&header, &lines);
     let series: Vec<TermSeries> =
         methods.iter().map(|m| TermSeries::new(m.name, mean_curve(m, 5.0))).collect();
-    println!("{}", chart(&series, 78, 16, std::io::stdout().is_terminal()));
+    let chart = chart(&series, 78, 16, std::io::stdout().is_terminal());
+    format!("{begin}{table}\nmean bound against passes over the data (from pass 5)\n{chart}\n")
 }
 
 /// The mean over the starts, which all observe at the same passes.
@@ -255,8 +254,7 @@ fn draw(mixture: &Mixture, points: &Points, methods: &[Method], best: &Run) -> F
         if c.size < 1.0 {
             continue;
         }
-        let covariance =
-            [[c.covariance[0], c.covariance[1]], [c.covariance[2], c.covariance[3]]];
+        let covariance = [[c.covariance[0], c.covariance[1]], [c.covariance[2], c.covariance[3]]];
         let mut ellipse =
             Series::ellipse([c.mean[0], c.mean[1]], covariance, 2.0).colour(Colour::BLUE);
         if let Some(label) = label.take() {
