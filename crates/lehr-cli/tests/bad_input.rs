@@ -374,6 +374,21 @@ fn a_damaged_parquet_file_gets_one_line() {
     assert!(refused > 10, "{refused}");
 }
 
+/// Pages that lost their dictionary, on which the library that reads Parquet panics.
+#[test]
+fn a_panic_of_the_parquet_library_is_one_line_too() {
+    let place = Place::new();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../lehr/tests/fixtures/read/none.parquet");
+    let whole = fs::read(fixture).unwrap();
+    for at in [620, 706, 812] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x80;
+        place.write("bad.parquet", &bytes);
+        let parts = ["bad.parquet: is damaged or cut off (", "convert it to .npy"];
+        place.fails("fit gmm bad.parquet -k 1 --columns x,y,count -o run", &parts);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_behind_stdout_is_reported() {
