@@ -2,10 +2,13 @@
 
 mod args;
 mod commands;
+mod complaint;
+#[allow(dead_code, reason = "figures of other commands will use the rest of it")]
 mod picture;
 mod progress;
 mod text;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -15,12 +18,12 @@ use args::{Cli, Command};
 /// 0: done. 1: stopped early with a usable model. 2: error.
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(cli) {
+    match complaint::catch_panics(|| run(cli)) {
         Ok(commands::End::Done) => ExitCode::SUCCESS,
         Ok(commands::End::StoppedEarly) => ExitCode::from(1),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // If nobody listens on stderr either, the exit code has to do.
+            let _ = writeln!(std::io::stderr(), "error: {}", complaint::in_one_line(&error));
             ExitCode::from(2)
         }
     }
@@ -35,12 +38,4 @@ fn run(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Show(args) => commands::show::run(args),
         Command::Demo(args) => commands::demo::run(args),
     }
-}
-
-/// Whether somebody closed our output, as `head` does: no reason to complain.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }

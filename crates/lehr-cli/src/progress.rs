@@ -1,10 +1,12 @@
 //! What a person sees while a fit runs, and how they stop it.
 
+use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use lehr::config::Plan;
 use lehr::run::fit::{Progress, State, Watcher};
 use lehr::run::trace::Observation;
 
@@ -13,55 +15,77 @@ use crate::text::number;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Ctrl-C (or a termination signal) asks for a stop after the current step; a second one means now.
-fn catch_interrupts() {
+fn catch_interrupts(quiet: bool) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // Without a handler Ctrl-C simply ends the program, which the checkpoints survive.
-        let _ = ctrlc::set_handler(|| {
+        let _ = ctrlc::set_handler(move || {
             if INTERRUPTED.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            eprintln!("\nstopping after this step; press Ctrl-C again to stop at once");
+            let mut err = std::io::stderr();
+            if !quiet && err.is_terminal() {
+                let how = "stopping after this step; press Ctrl-C again to stop at once";
+                let _ = writeln!(err, "\n{how}");
+            }
         });
     });
 }
 
-/// A progress bar on stderr; silent when that is not a terminal, or on demand.
+/// A progress bar on stderr; silent when that is not a terminal, or on demand. It counts the steps
+/// of all starts together, so that the time left is the whole time left.
 pub struct Bar {
     bar: ProgressBar,
     steps: u64,
     n_init: u32,
-    first_step: Option<u64>,
+    restart: u32,
 }
 
 impl Bar {
-    /// A bar for `n_init` climbs of `steps` steps.
-    pub fn new(steps: u64, n_init: u32, quiet: bool) -> Self {
-        catch_interrupts();
+    /// A bar that learns its length when the fit begins.
+    pub fn new(quiet: bool) -> Self {
+        catch_interrupts(quiet);
         let target = if quiet {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr_with_hz(8)
         };
-        let bar = ProgressBar::with_draw_target(Some(steps), target);
+        let bar = ProgressBar::with_draw_target(None, target);
         let style = "{prefix}{bar:24.cyan/dim} {pos}/{len}  {msg}  {eta} left";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        Bar { bar, steps, n_init, first_step: None }
+        Bar { bar, steps: 0, n_init: 1, restart: 0 }
     }
 
     /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+
+    fn position(&self, step: u64) -> u64 {
+        self.steps.saturating_mul(u64::from(self.restart)).saturating_add(step)
+    }
 }
 
 impl Watcher for Bar {
+    fn begins(&mut self, plan: &Plan, progress: &Progress) {
+        // A finished run goes on with one of its starts alone.
+        let alone = progress.best.is_none() && !progress.done.is_empty();
+        self.steps = plan.steps;
+        self.n_init = if alone { 1 } else { plan.n_init };
+        self.restart = if alone { 0 } else { progress.restart };
+        self.bar.set_length(plan.steps.saturating_mul(u64::from(self.n_init)));
+        // A resumed run starts in the middle: what was done before says nothing about the time left.
+        self.bar.set_position(self.position(progress.state.step));
+        self.bar.reset_eta();
+    }
+
     fn observe(&mut self, o: &Observation) -> lehr::Result<()> {
         if self.n_init > 1 {
+            self.restart = o.restart;
             self.bar.set_prefix(format!("start {}/{}  ", o.restart + 1, self.n_init));
         }
         let mut message = format!("bound {}  rho {}", number(o.bound), number(o.rho));
-        if (o.effective as usize) < o.batch {
+        if o.effective < o.batch as f64 {
             message.push_str(&format!("  M {}", number(o.effective.round())));
         }
         if let Some(heldout) = o.heldout {
@@ -75,16 +99,39 @@ impl Watcher for Bar {
     }
 
     fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
-        // A resumed run starts in the middle: what was done before says nothing about the time left.
-        if *self.first_step.get_or_insert(state.step) == state.step {
-            self.bar.set_length(self.steps);
-            self.bar.reset_eta();
-        }
-        self.bar.set_position(state.step);
+        self.bar.set_position(self.position(state.step));
         Ok(())
     }
 
     fn wants_stop(&self) -> bool {
         INTERRUPTED.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lehr::FitConfig;
+    use lehr::math::table::Table;
+    use lehr::run::fit::Outcome;
+    use lehr::run::stop::StopReason;
+
+    fn begun(n_init: u32, restart: u32, done: Vec<Outcome>, step: u64, best: bool) -> Bar {
+        let config = FitConfig { steps: Some(100), n_init, ..FitConfig::default() };
+        let state = State { step, ..State::at(Table::new(1, 1)) };
+        let best = best.then(|| (0, state.clone()));
+        let mut bar = Bar::new(true);
+        bar.begins(&config.check(10).unwrap(), &Progress { restart, state, done, best });
+        bar
+    }
+
+    #[test]
+    fn the_bar_counts_all_starts_and_knows_where_a_resumed_run_stands() {
+        let ended = |restart| Outcome { restart, bound: -1.0, steps: 100, stop: StopReason::Steps };
+        let lengths = |bar: &Bar| (bar.bar.position(), bar.bar.length());
+        assert_eq!(lengths(&begun(1, 0, vec![], 40, false)), (40, Some(100)));
+        assert_eq!(lengths(&begun(3, 1, vec![ended(0)], 40, true)), (140, Some(300)));
+        let more = begun(3, 1, vec![ended(0), ended(2)], 100, false);
+        assert_eq!(lengths(&more), (100, Some(100)));
     }
 }

@@ -1,4 +1,44 @@
-//! Small pieces of text: numbers as a person reads them, durations, tables.
+//! Small pieces of text: numbers as a person reads them, durations, tables, and the way to stdout.
+
+use std::io::{ErrorKind, Write};
+
+use anyhow::Context;
+
+/// Writes to stdout. A reader that has gone away, as `head` does, has seen enough: no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|e| anyhow::anyhow!("stdout: cannot write: {e}")),
+    }
+}
+
+/// Writes one JSON line to stdout.
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string(value).context("cannot become JSON")? + "\n"))
+}
+
+/// `1 step`, `2 steps`.
+pub fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// A path as it can be pasted into a shell.
+pub fn quoted(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%~".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// Parses a count.
+pub fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "use a whole number, such as 10".to_string())
+}
+
+/// Parses a number; what is allowed depends on the setting and is checked later.
+pub fn parse_number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "use a number, such as 0.5 or 1e-6".to_string())
+}
 
 /// Parses seconds: `90`, `90s`, `5m`, `2h`.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -16,30 +56,45 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
 
 /// Seconds in the unit a person would choose.
 pub fn seconds(x: f64) -> String {
+    let (whole, minutes) = (x.round() as u64, (x / 60.0).round() as u64);
     match x {
-        x if x < 1.0 => format!("{:.0} ms", x * 1e3),
-        x if x < 100.0 => format!("{x:.1} s"),
-        x if x < 7200.0 => format!("{:.0} min {:02.0} s", (x / 60.0).floor(), x % 60.0),
-        x => format!("{:.0} h {:02.0} min", (x / 3600.0).floor(), (x % 3600.0) / 60.0),
+        x if x < 0.9995 => format!("{:.0} ms", x * 1e3),
+        x if x < 99.95 => format!("{x:.1} s"),
+        x if x < 7199.5 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", minutes / 60, minutes % 60),
     }
 }
 
 /// A number with six significant digits, in plain notation where that is short.
 pub fn number(x: f64) -> String {
+    rounded(x, 6)
+}
+
+/// A number with `significant` digits, in plain notation where that is short.
+pub fn rounded(x: f64, significant: i32) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
     }
     let digits = x.abs().log10().floor() as i32;
     if !(-4..9).contains(&digits) {
-        return format!("{x:.4e}");
+        return format!("{x:.*e}", (significant - 2) as usize);
     }
-    let decimals = (5 - digits).clamp(0, 6) as usize;
+    let decimals = (significant - 1 - digits).clamp(0, 6) as usize;
     let text = format!("{x:.decimals$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_string()
     } else {
         text
     }
+}
+
+/// How long the lines of a table are.
+pub fn table_width(header: &[String], rows: &[Vec<String>]) -> usize {
+    let widths = header.iter().enumerate().map(|(column, name)| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([name.chars().count()]).max().unwrap_or(0)
+    });
+    widths.map(|width| width + 2).sum::<usize>().saturating_sub(2)
 }
 
 /// Columns of text, the first aligned left and the others right, two blanks apart.
@@ -99,5 +154,9 @@ mod tests {
         }
         assert_eq!(seconds(0.0123), "12 ms");
         assert_eq!(seconds(125.0), "2 min 05 s");
+        assert_eq!(seconds(179.7), "3 min 00 s");
+        assert_eq!(seconds(7199.9), "2 h 00 min");
+        assert_eq!(rounded(104.831, 4), "104.8");
+        assert_eq!(rounded(-1.2345e-7, 4), "-1.23e-7");
     }
 }

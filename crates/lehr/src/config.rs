@@ -60,6 +60,9 @@ pub struct FitConfig {
     pub holdout: Holdout,
 }
 
+/// More threads than any machine has cores are a slip of the keyboard, and would take forever to start.
+const MOST_THREADS: usize = 4096;
+
 impl Default for FitConfig {
     fn default() -> Self {
         FitConfig {
@@ -199,6 +202,10 @@ impl FitConfig {
         positive("checkpoint_every", self.checkpoint_every)?;
         positive("eval_every", self.eval_every)?;
         positive("n_init", Some(u64::from(self.n_init)))?;
+        if self.threads > MOST_THREADS {
+            let allowed = format!("must be at most {MOST_THREADS}; 0 uses all cores");
+            return Err(Error::config("threads", self.threads, allowed));
+        }
         if !(self.tol >= 0.0 && self.tol.is_finite()) {
             return Err(Error::config("tol", self.tol, "must be 0 (off) or a positive number"));
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::anyhow;
 use clap::Args;
 use serde::Deserialize;
 
@@ -14,6 +14,7 @@ use lehr::step::schedule::{Effective, StepSize};
 use lehr::step::update::Guard;
 
 use super::named;
+use crate::text::{parse_number, parse_whole};
 
 /// What to print.
 #[derive(Debug, Clone, Copy, Args)]
@@ -36,16 +37,16 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Updates; in batch mode, sweeps [default: 1000; 500 in batch mode].
-    #[arg(long, value_name = "N", help_heading = "How long")]
+    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "How long")]
     pub steps: Option<u64>,
     /// Stop when the bound's relative change falls below this; 0 turns it off [default: 1e-6].
-    #[arg(long, value_name = "X", help_heading = "How long")]
+    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "How long")]
     pub tol: Option<f64>,
     /// Stop after this long: seconds, or 90s, 5m, 2h.
-    #[arg(long, value_name = "TIME", value_parser = crate::text::parse_seconds, help_heading = "How long")]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = crate::text::parse_seconds, help_heading = "How long")]
     pub time: Option<f64>,
     /// |S|, the batch size. Left out, every step uses all items (batch VI).
-    #[arg(long, value_name = "S", help_heading = "Batches and annealing")]
+    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "S", help_heading = "Batches and annealing")]
     pub batch: Option<usize>,
     /// How batches are drawn [default: epochs].
     #[arg(long, value_parser = named::<Sampling>(&["epochs", "without-replacement", "with-replacement"]),
@@ -53,7 +54,12 @@ pub struct FitArgs {
     pub sampling: Option<Sampling>,
     /// M, the effective batch size: smaller is noisier. 50, 50t (50 times the step),
     /// geometric:10:150 (from 10 to the batch size over 150 steps) or off.
-    #[arg(long, value_name = "M", help_heading = "Batches and annealing")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "M",
+        help_heading = "Batches and annealing"
+    )]
     pub effective: Option<Effective>,
     /// The distribution of the annealing noise [default: gaussian].
     #[arg(long, value_parser = named::<Law>(&["gaussian", "gamma", "subsample", "lagged"]),
@@ -63,32 +69,37 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Batches and annealing")]
     pub paper_variance: bool,
     /// The fraction of the steps after which the noise ends [default: 0.75].
-    #[arg(long, value_name = "FRACTION", help_heading = "Batches and annealing")]
+    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "FRACTION", help_heading = "Batches and annealing")]
     pub noise_end: Option<f64>,
     /// rho: 0.5, power:10:0.75 for (10 + t)^-0.75, or 0.5,1 for 0.5 while there is noise, then 1.
-    #[arg(long, value_name = "RHO", help_heading = "Batches and annealing")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "RHO",
+        help_heading = "Batches and annealing"
+    )]
     pub step_size: Option<StepSize>,
     /// What to do when noise pushes a component out of its domain [default: reject].
     #[arg(long, value_parser = named::<Guard>(&["reject", "reject-below-prior", "clip", "halve"]),
         help_heading = "Batches and annealing")]
     pub guard: Option<Guard>,
     /// The seed: same seed, data and settings, same bits [default: 0].
-    #[arg(long, value_name = "N", help_heading = "Starts and threads")]
+    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
     pub seed: Option<u64>,
     /// How many starts to try; the best by bound is kept [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Starts and threads")]
+    #[arg(long, value_parser = parse_whole::<u32>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
     pub n_init: Option<u32>,
     /// Threads; 0 uses all cores. Does not change results [default: 0].
-    #[arg(long, value_name = "N", help_heading = "Starts and threads")]
+    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
     pub threads: Option<usize>,
     /// Items to hold out and score during the run: a count (1000) or a fraction (0.1).
-    #[arg(long, value_name = "N", help_heading = "Watching")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub holdout: Option<Holdout>,
     /// Evaluate the bound every N steps [default: every sweep, or once an epoch].
-    #[arg(long, value_name = "N", help_heading = "Watching")]
+    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub eval_every: Option<u64>,
     /// Save every N steps [default: once a minute].
-    #[arg(long, value_name = "N", help_heading = "Watching")]
+    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub checkpoint_every: Option<u64>,
     /// What to print.
     #[command(flatten)]
@@ -111,9 +122,16 @@ impl ConfigFile {
     /// Reads a file, or gives an empty one.
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(ConfigFile::default()) };
+        let file = path.display();
         let text = std::fs::read_to_string(path)
-            .with_context(|| format!("{}: cannot read the configuration", path.display()))?;
-        toml::from_str(&text).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
+            .map_err(|error| anyhow!("{file}: cannot read the configuration: {error}"))?;
+        toml::from_str(&text).map_err(|error| {
+            let Some(span) = error.span() else { return anyhow!("{file}: {}", error.message()) };
+            let before = &text[..span.start.min(text.len())];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+            anyhow!("{file}, line {line}, column {column}: {}", error.message())
+        })
     }
 }
 

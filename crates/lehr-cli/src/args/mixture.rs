@@ -1,6 +1,6 @@
 //! The flags of a mixture and of the points it is fitted to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,6 +9,7 @@ use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::read::{Header, PointsOptions};
 
 use super::{FitArgs, named};
+use crate::text::{parse_number, parse_whole};
 
 /// How to read points.
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub struct MixtureArgs {
     /// The points: CSV, TSV (also .gz), .npy or Parquet; one row an item.
     pub data: PathBuf,
     /// K, the number of components; for dpgmm, the most there can be.
-    #[arg(short = 'k', long, value_name = "K", help_heading = "Model")]
+    #[arg(short = 'k', long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "K", help_heading = "Model")]
     pub components: Option<usize>,
     /// The components' shape [default: full].
     #[arg(long, value_parser = named::<Covariance>(&["full", "diagonal"]), help_heading = "Model")]
@@ -62,13 +63,13 @@ pub struct MixtureArgs {
     #[arg(long, value_parser = named::<Start>(&["kmeans-plus-plus", "points", "responsibilities"]), help_heading = "Model")]
     pub start: Option<Start>,
     /// The weights' prior: a0 of the Dirichlet [default: 1/K] or alpha of the process [default: 1].
-    #[arg(long, value_name = "X", help_heading = "Model")]
+    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "Model")]
     pub concentration: Option<f64>,
     /// How many items the prior mean is worth [default: 0.01; 1 if independent].
-    #[arg(long, value_name = "X", help_heading = "Model")]
+    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "Model")]
     pub mean_precision: Option<f64>,
     /// The Wishart prior's degrees of freedom [default: the number of columns + 2].
-    #[arg(long, value_name = "X", help_heading = "Model")]
+    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "Model")]
     pub degrees_of_freedom: Option<f64>,
     /// How to read the data.
     #[command(flatten)]
@@ -80,13 +81,21 @@ pub struct MixtureArgs {
 
 impl MixtureArgs {
     /// These flags on top of the configuration file's `[model]` table.
-    pub fn params(&self, weights: Weights, mut file: toml::Table) -> anyhow::Result<MixtureParams> {
+    pub fn params(
+        &self,
+        weights: Weights,
+        mut file: toml::Table,
+        path: Option<&Path>,
+    ) -> anyhow::Result<MixtureParams> {
         let mut set = |name: &str, value: Option<toml::Value>| {
             if let Some(value) = value {
                 file.insert(name.to_string(), value);
             }
         };
-        set("components", self.components.map(|k| toml::Value::Integer(k as i64)));
+        set(
+            "components",
+            self.components.map(|k| toml::Value::Integer(i64::try_from(k).unwrap_or(i64::MAX))),
+        );
         set("covariance", self.covariance.map(toml::Value::try_from).transpose()?);
         set("factorisation", self.factorisation.map(toml::Value::try_from).transpose()?);
         set("start", self.start.map(toml::Value::try_from).transpose()?);
@@ -97,6 +106,9 @@ impl MixtureArgs {
         if !file.contains_key("components") {
             anyhow::bail!("how many components? Give -k K, e.g. -k 10");
         }
-        file.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!("[model]: {error}"))
+        file.try_into().map_err(|error: toml::de::Error| {
+            let path = path.map_or(String::new(), |path| format!("{}: ", path.display()));
+            anyhow::anyhow!("{path}[model]: {}", error.message())
+        })
     }
 }

@@ -13,6 +13,8 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
+use crate::text::{parse_number, parse_whole};
+
 /// Bayesian clustering by annealed variational inference (SVI+).
 ///
 /// Fits Gaussian and Dirichlet-process mixtures with exact bounds, the same bits on any number of
@@ -72,17 +74,19 @@ Examples:
 pub struct ResumeArgs {
     /// The run directory.
     pub run: PathBuf,
-    /// Make this many more updates (sweeps in batch mode), beyond the run's own plan.
-    #[arg(long, value_name = "N")]
+    /// Make this many more updates (sweeps in batch mode) from where the run stands, whatever is
+    /// left of its plan. A run that ended because its bound stood still makes them all, unless
+    /// --tol is given too.
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, allow_negative_numbers = true)]
     pub steps: Option<u64>,
     /// Change the tolerance; 0 turns it off.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = parse_number, allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// Stop after this long: seconds, or 90s, 5m, 2h.
-    #[arg(long, value_name = "TIME", value_parser = crate::text::parse_seconds)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = crate::text::parse_seconds)]
     pub time: Option<f64>,
     /// Threads; 0 uses all cores. Does not change results.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub threads: Option<usize>,
     /// What to print.
     #[command(flatten)]

@@ -18,7 +18,7 @@ use super::End;
 use crate::args::DemoArgs;
 use crate::picture::terminal::{TermSeries, chart};
 use crate::picture::{Colour, Figure, Panel, Series};
-use crate::text::{seconds, table};
+use crate::text::{print, print_json, seconds, table};
 
 const N_ITEMS: usize = 1000;
 const N_CLUSTERS: usize = 12;
@@ -86,12 +86,12 @@ pub fn run(args: DemoArgs) -> anyhow::Result<End> {
         .context("a demonstration needs at least one start")?;
     let files = draw(&mixture, &points, &methods, best).write(&args.output.join("demo"))?;
     if args.json {
-        println!("{}", serde_json::to_string(&rows)?);
+        print_json(&rows)?;
         return Ok(End::Done);
     }
-    print(&args, &methods, &rows, truth);
-    println!("\nfigure: {} and {}", files[0].display(), files[1].display());
-    println!("{NEXT}");
+    let report = report(&args, &methods, &rows, truth);
+    let (png, svg) = (files[0].display(), files[1].display());
+    print(&format!("{report}\nfigure: {png} and {svg}\n{NEXT}\n"))?;
     Ok(End::Done)
 }
 
@@ -196,10 +196,10 @@ fn row<'a>(method: &'a Method, batch: &Method) -> Row<'a> {
     }
 }
 
-fn print(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize) {
-    println!(
+fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize) -> String {
+    let begin = format!(
         "{N_ITEMS} points from {clusters} overlapping clusters (seed {}), fitted three ways from the same {} \
-         random starts,\n{PASSES} passes over the data each. The bound is in nats; higher is better.\n",
+         random starts,\n{PASSES} passes over the data each. The bound is in nats; higher is better.\n\n",
         args.seed, args.starts
     );
     let lines: Vec<Vec<String>> = rows
@@ -223,12 +223,15 @@ fn print(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize)
         })
         .collect();
     let header = ["method", "", "mean bound", "best", "worst", "better / worse than batch", "time"];
-    println!("{}", table(&header, &lines));
-    println!("{}\n", verdict(rows));
-    println!("mean bound against passes over the data (from pass {DRAWN_FROM})");
+    let table = table(&header, &lines);
+    let verdict = verdict(rows);
     let series: Vec<TermSeries> =
         methods.iter().map(|m| TermSeries::new(m.name, mean_curve(m))).collect();
-    println!("{}", chart(&series, 78, 16, std::io::stdout().is_terminal()));
+    let chart = chart(&series, 78, 16, std::io::stdout().is_terminal());
+    format!(
+        "{begin}{table}\n{verdict}\n\nmean bound against passes over the data (from pass \
+         {DRAWN_FROM})\n{chart}\n"
+    )
 }
 
 /// What the numbers say, in words.

@@ -11,7 +11,7 @@ use lehr::step::local::Threads;
 
 use super::{End, OpenRun};
 use crate::args::EvalArgs;
-use crate::text::number;
+use crate::text::{self, counted, number};
 
 #[derive(Serialize)]
 struct Scores {
@@ -32,7 +32,7 @@ pub fn run(args: EvalArgs) -> anyhow::Result<End> {
     let points = run.read(&args.data, &args.points)?;
     let scores = score(&run, &points);
     if args.json {
-        println!("{}", serde_json::to_string(&scores)?);
+        text::print_json(&scores)?;
         return Ok(End::Done);
     }
     let how = if scores.log_predictive_exact {
@@ -40,13 +40,16 @@ pub fn run(args: EvalArgs) -> anyhow::Result<End> {
     } else {
         "approximate: Student t densities widened by the means' uncertainty"
     };
-    println!("{} items", scores.items);
-    println!("log predictive density  {} per item ({how})", number(scores.log_predictive));
-    println!(
-        "bound                   {} per item, without the global part",
-        number(scores.bound_per_item)
-    );
-    println!("bound                   {} in all, with every constant", number(scores.bound));
+    text::print(&format!(
+        "{}\n\
+         log predictive density  {} per item ({how})\n\
+         bound                   {} per item, without the global part\n\
+         bound                   {} in all, with every constant\n",
+        counted(scores.items as u64, "item"),
+        number(scores.log_predictive),
+        number(scores.bound_per_item),
+        number(scores.bound)
+    ))?;
     Ok(End::Done)
 }
 

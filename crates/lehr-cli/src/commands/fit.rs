@@ -10,7 +10,7 @@ use lehr::run::stop::StopReason;
 use super::End;
 use crate::args::{ConfigFile, FitModel, MixtureArgs, OutputArgs};
 use crate::progress::Bar;
-use crate::text::{number, seconds};
+use crate::text::{self, counted, number, quoted, seconds};
 
 /// Fits the model.
 pub fn run(model: FitModel) -> anyhow::Result<End> {
@@ -22,23 +22,21 @@ pub fn run(model: FitModel) -> anyhow::Result<End> {
 
 fn mixture(args: MixtureArgs, weights: Weights, name: &str) -> anyhow::Result<End> {
     let file = ConfigFile::read(args.fit.config.as_deref())?;
-    let params = args.params(weights, file.model)?;
+    let params = args.params(weights, file.model, args.fit.config.as_deref())?;
     let config = args.fit.over(file.fit);
     let options = args.points.over(file.data);
     let directory = args.fit.output.clone().unwrap_or_else(|| free_directory(name));
-    let batch_mode = config.batch.is_none();
-    let steps = config.steps.unwrap_or(if batch_mode { 500 } else { 1000 });
-    let mut bar = Bar::new(steps, config.n_init, args.fit.print.quiet);
+    let mut bar = Bar::new(args.fit.print.quiet);
     let result =
         session::start::<Mixture>(&directory, &args.data, &options, params, &config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, &args.data))?;
-    report(&result, args.fit.print);
+    report(&result, config.n_init, args.fit.print)?;
     Ok(end(&result))
 }
 
 /// Data errors of the model do not know the file's name; the user does.
-fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
+pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
     match error.kind() {
         lehr::ErrorKind::Data(message) => anyhow::anyhow!("{}: {message}", path.display()),
         _ => error.into(),
@@ -54,41 +52,51 @@ fn free_directory(name: &str) -> PathBuf {
 }
 
 /// Tells how a fit ended: one JSON line, or a few lines for a person.
-pub fn report(result: &RunResult, print: OutputArgs) {
+pub fn report(result: &RunResult, n_init: u32, print: OutputArgs) -> anyhow::Result<()> {
     if print.json {
-        println!("{}", serde_json::to_string(result).expect("plain values become JSON"));
-        return;
+        return text::print_json(result);
     }
     if print.quiet {
-        return;
+        return Ok(());
     }
-    let run = result.run.display();
-    println!(
-        "{run}: bound {} after {} steps in {}; {}",
+    let run = quoted(&result.run);
+    let mut lines = vec![format!(
+        "{run}: bound {} after {} in {}; {}",
         number(result.best.bound),
-        result.best.steps,
+        counted(result.best.steps, "step"),
         seconds(result.seconds),
         result.best.stop
-    );
+    )];
     if let Some(heldout) = result.heldout {
-        println!("held-out log predictive density: {} per item", number(heldout));
+        lines.push(format!("held-out log predictive density: {} per item", number(heldout)));
     }
-    if result.restarts.len() > 1 {
-        println!(
-            "best of {} starts; their bounds are {} on average, with a spread (sd) of {}",
-            result.restarts.len(),
+    let starts = result.restarts.len();
+    if starts > 1 {
+        lines.push(format!(
+            "best of {starts} starts; their bounds are {} on average, with a spread (sd) of {}",
             number(result.bound_mean),
             number(result.bound_sd)
-        );
+        ));
     }
     if result.guard_hits > 0 {
-        println!("the guard acted {} times", result.guard_hits);
+        lines.push(format!("the guard acted {}", counted(result.guard_hits, "time")));
     }
-    if result.complete {
-        println!("look at it with: lehr show {run}");
-    } else {
-        println!("saved; continue with: lehr resume {run}");
-    }
+    lines.push(match (result.complete, n_init > 1) {
+        (true, _) => format!("look at it with: lehr show {run}"),
+        (false, true) => {
+            let last = result.restarts.iter().find(|o| is_early(o.stop));
+            let at = last.map_or(String::new(), |o| {
+                format!(" during start {} of {n_init}, step {}", o.restart + 1, o.steps)
+            });
+            format!("stopped{at}; saved; continue with: lehr resume {run}")
+        }
+        (false, false) => format!("saved; continue with: lehr resume {run}"),
+    });
+    text::print(&(lines.join("\n") + "\n"))
+}
+
+fn is_early(stop: StopReason) -> bool {
+    matches!(stop, StopReason::Interrupted | StopReason::Time)
 }
 
 /// Interrupted runs end early; a time limit was asked for.

@@ -14,16 +14,10 @@ pub fn run(args: ResumeArgs) -> anyhow::Result<End> {
     check_model(&directory)?;
     let record = directory.record::<Mixture>()?;
     let more = Extension { steps: args.steps, tol: args.tol, time: args.time };
-    let last = directory.trace()?.last().map_or(0, |o| o.step);
-    let planned = record.fit.check(record.data.items)?.steps;
-    let steps = match args.steps {
-        Some(more) => last + more,
-        None => record.extension.steps.unwrap_or(planned),
-    };
-    let mut bar = Bar::new(steps, record.fit.n_init, args.output.quiet);
+    let mut bar = Bar::new(args.output.quiet);
     let result = session::resume::<Mixture>(&directory, more, args.threads, &mut bar);
     bar.finish();
-    let result = result?;
-    fit::report(&result, args.output);
+    let result = result.map_err(|error| fit::naming_file(error, &record.data.path))?;
+    fit::report(&result, record.fit.n_init, args.output)?;
     Ok(fit::end(&result))
 }

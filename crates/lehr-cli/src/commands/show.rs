@@ -1,20 +1,23 @@
 //! `lehr show`: what a person wants to know about a run.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use serde::Serialize;
 
 use lehr::models::mixture::Component;
 use lehr::run::checkpoint::Saved;
+use lehr::run::fit::Progress;
 use lehr::run::trace::Observation;
 
 use super::{End, OpenRun};
 use crate::args::ShowArgs;
 use crate::picture::terminal::{TermSeries, chart, histogram_bar};
-use crate::text::{number, seconds, table};
+use crate::text::{self, counted, number, quoted, rounded, seconds, table, table_width};
 
-/// Means of more columns than this do not fit a line.
-const COLUMNS_SHOWN: usize = 6;
+/// How long a line of the table may be.
+const LINE: usize = 100;
+/// The longest name of a column.
+const NAME: usize = 14;
 
 #[derive(Serialize)]
 struct Summary<'a> {
@@ -45,19 +48,19 @@ pub fn run(args: ShowArgs) -> anyhow::Result<End> {
             guard_hits: state.guard_hits,
             components: &components,
         };
-        println!("{}", serde_json::to_string(&summary)?);
+        text::print_json(&summary)?;
         return Ok(End::Done);
     }
-    let mut out = std::io::stdout().lock();
-    write!(out, "{}", heading(&run))?;
-    writeln!(out, "\n{}", ending(&run, &climb))?;
-    writeln!(out, "{}", component_table(&run, &components, args.top))?;
+    let mut out = heading(&run);
+    out += &format!("\n{}\n", ending(&run, &climb));
+    out += &component_table(&run, &components, args.top);
     if climb.len() > 1 {
         let points = climb.iter().map(|o| (o.step as f64, o.bound));
         let colour = std::io::stdout().is_terminal();
-        writeln!(out, "bound against steps")?;
-        writeln!(out, "{}", chart(&[TermSeries::new("bound", points)], 78, 12, colour))?;
+        let chart = chart(&[TermSeries::new("bound", points)], 78, 12, colour);
+        out += &format!("\nbound against steps\n{chart}\n");
     }
+    text::print(&out)?;
     Ok(End::Done)
 }
 
@@ -76,19 +79,19 @@ fn heading(run: &OpenRun) -> String {
     let record = &run.record;
     let params = &record.params;
     let mut text = format!(
-        "{}: {} with {} components, {} covariances, {} q, {} start\n",
+        "{}: {} with {}, {} covariances, {} q, {} start\n",
         run.directory.path().display(),
         record.model,
-        params.components,
+        counted(params.components as u64, "component"),
         name(&params.covariance),
         name(&params.factorisation),
         name(&params.start),
     );
     text += &format!(
-        "data    {} ({} items, fingerprint {})\n",
+        "data      {} ({} items, {} columns)\n",
         record.data.path.display(),
         record.data.items,
-        record.data.fingerprint
+        run.record.frozen.units.shift.len()
     );
     let fit = &record.fit;
     let method = match (fit.batch, fit.effective.to_string().as_str()) {
@@ -98,7 +101,7 @@ fn heading(run: &OpenRun) -> String {
         (Some(s), m) => format!("SVI+, |S| = {s}, M = {m}, {} noise", name(&fit.law)),
     };
     text + &format!(
-        "method  {method}, seed {}, lehr {}, {} kernels\n",
+        "method    {method}, seed {}, lehr {}, {} kernels\n",
         fit.seed,
         record.lehr,
         name(&record.cpu.kernels)
@@ -115,32 +118,42 @@ fn name(value: &impl Serialize) -> String {
 
 fn ending(run: &OpenRun, climb: &[&Observation]) -> String {
     let state = run.saved.model_state();
+    let time = seconds(state.seconds);
     let mut text = match &run.saved {
         Saved::Complete(_, best, outcomes) => {
             let outcome = &outcomes[*best];
-            format!("ended because {} after {} steps", outcome.stop, outcome.steps)
+            let steps = counted(outcome.steps, "step");
+            format!("ended     {}, after {steps} and {time}\n", outcome.stop)
         }
-        Saved::Pending(_) => format!(
-            "not complete: {} steps made; continue with lehr resume {}",
-            state.step,
-            run.directory.path().display()
-        ),
+        Saved::Pending(Progress { restart, state, .. }) => {
+            let (n_init, step) = (run.record.fit.n_init, counted(state.step, "step"));
+            let start = match n_init {
+                1 => String::new(),
+                _ => format!("start {} of {n_init}, ", restart + 1),
+            };
+            let path = quoted(run.directory.path());
+            format!("not done  {start}{step} made; continue with: lehr resume {path}\n")
+        }
     };
-    text += &format!(" ({})\n", seconds(state.seconds));
     if let Some(last) = climb.last() {
-        text += &format!("bound   {}\n", number(last.bound));
+        text += &format!("bound     {}\n", number(last.bound));
         if let Some(heldout) = last.heldout {
             text += &format!("held out  {} per item (log predictive density)\n", number(heldout));
         }
     }
     let outcomes = run.saved.outcomes();
-    if outcomes.len() > 1 {
+    if run.record.fit.n_init > 1 && !outcomes.is_empty() {
         let bounds: Vec<String> = outcomes.iter().map(|o| number(o.bound)).collect();
-        text += &format!("starts  {} (bounds {})\n", outcomes.len(), bounds.join(", "));
+        text += &format!(
+            "starts    {} of {} ended; bounds {}\n",
+            outcomes.len(),
+            run.record.fit.n_init,
+            bounds.join(", ")
+        );
     }
-    text += &format!("guard   acted {} times\n", state.guard_hits);
+    text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
     text += &format!(
-        "clusters in effect  {:.1} (exp of the entropy of the sizes)\n",
+        "clusters  {:.1} in effect (exp of the entropy of the sizes)\n",
         run.model.effective_clusters(&state.lambda)
     );
     text
@@ -151,28 +164,32 @@ fn component_table(run: &OpenRun, components: &[Component], top: usize) -> Strin
     order.sort_by(|&a, &b| components[b].size.total_cmp(&components[a].size));
     let largest = order.first().map_or(1.0, |&k| components[k].size);
     let d = components.first().map_or(0, |c| c.mean.len());
-    let columns = |j: usize| {
-        let names = &run.record.data.columns;
-        names.get(j).cloned().unwrap_or_else(|| format!("x{}", j + 1))
-    };
-    let shown = d.min(COLUMNS_SHOWN);
-    let mut header =
-        vec!["component".to_string(), "size".to_string(), "weight".to_string(), String::new()];
-    header.extend((0..shown).map(|j| format!("mean {}", columns(j))));
-    let rows: Vec<Vec<String>> = order
+    let listed = &order[..top.min(order.len())];
+    let mut header: Vec<String> = ["component", "size", "weight", ""].map(String::from).into();
+    let mut rows: Vec<Vec<String>> = listed
         .iter()
-        .take(top)
         .map(|&k| {
             let c = &components[k];
             let bar = format!("{:<16}", histogram_bar(c.size, largest, 16));
-            let mut row =
-                vec![k.to_string(), format!("{:.1}", c.size), format!("{:.4}", c.weight), bar];
-            row.extend(c.mean[..shown].iter().map(|&m| number(m)));
-            row
+            vec![k.to_string(), format!("{:.1}", c.size), format!("{:.4}", c.weight), bar]
         })
         .collect();
+    // As many means as fit the line.
+    let mut shown = 0;
+    while shown < d {
+        header.push(column_name(&run.record.data.columns, shown));
+        for (row, &k) in rows.iter_mut().zip(listed) {
+            row.push(rounded(components[k].mean[shown], 4));
+        }
+        if table_width(&header, &rows) > LINE && shown > 0 {
+            header.pop();
+            rows.iter_mut().for_each(|row| drop(row.pop()));
+            break;
+        }
+        shown += 1;
+    }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut text = table(&header, &rows);
+    let mut text = format!("sizes and means of the components\n{}", table(&header, &rows));
     if order.len() > top {
         let rest: f64 = order[top..].iter().map(|&k| components[k].size).sum();
         text += &format!(
@@ -182,7 +199,17 @@ fn component_table(run: &OpenRun, components: &[Component], top: usize) -> Strin
         );
     }
     if shown < d {
-        text += &format!("and {} more columns; --json has every number\n", d - shown);
+        let more = counted((d - shown) as u64, "more column");
+        text += &format!("and {more}; --json has every number\n");
     }
     text
+}
+
+/// A column's name, cut where it is too long for a table.
+fn column_name(names: &[String], at: usize) -> String {
+    let name = names.get(at).cloned().unwrap_or_else(|| format!("x{}", at + 1));
+    if name.chars().count() <= NAME {
+        return name;
+    }
+    name.chars().take(NAME - 1).chain(['…']).collect()
 }

@@ -5,6 +5,7 @@ use lehr::write::{self, Column};
 
 use super::{End, OpenRun};
 use crate::args::TransformArgs;
+use crate::text::{counted, print};
 
 /// Labels the data.
 pub fn run(args: TransformArgs) -> anyhow::Result<End> {
@@ -27,6 +28,7 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
     let columns =
         [Column::i64("label", &labels), Column::matrix("responsibility", &responsibilities, k)];
     write::table(&args.output, &columns)?;
-    println!("{}: {} items labelled with {k} components", args.output.display(), items.len());
+    let items = counted(items.len() as u64, "item");
+    print(&format!("{}: {items} labelled with {k} components\n", args.output.display()))?;
     Ok(End::Done)
 }

@@ -113,14 +113,22 @@ fn table(table: &Table) -> Array {
     array(vec![table.n_rows(), table.width()], table.values())
 }
 
-/// Covers the metadata and every tensor's name and bytes, in order of names.
-fn checksum<'a>(progress: &str, tensors: impl Iterator<Item = (String, &'a [u8])>) -> String {
-    let mut sorted: Vec<_> = tensors.collect();
-    sorted.sort();
+/// Covers all metadata but the checksum itself, and every tensor's name, type, shape and bytes, in
+/// order of names.
+fn checksum<'a>(
+    metadata: &HashMap<String, String>,
+    tensors: impl Iterator<Item = (&'a str, Dtype, &'a [usize], &'a [u8])>,
+) -> String {
     let mut hash = Xxh3::new();
-    hash.update(progress.as_bytes());
-    for (name, bytes) in sorted {
-        hash.update(name.as_bytes());
+    let mut texts: Vec<_> = metadata.iter().filter(|(key, _)| *key != "checksum").collect();
+    texts.sort();
+    for (key, text) in texts {
+        hash.update(format!("{key:?} {text:?}\n").as_bytes());
+    }
+    let mut tensors: Vec<_> = tensors.collect();
+    tensors.sort_by_key(|tensor| tensor.0);
+    for (name, dtype, shape, bytes) in tensors {
+        hash.update(format!("{name:?} {dtype:?} {shape:?}\n").as_bytes());
         hash.update(bytes);
     }
     format!("{:032x}", hash.digest128())
@@ -159,14 +167,13 @@ pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
         }
     };
     let progress = serde_json::to_string(&meta).expect("plain numbers become JSON");
-    let sum =
-        checksum(&progress, tensors.iter().map(|(name, a)| (name.clone(), a.bytes.as_slice())));
-    let metadata = HashMap::from([
+    let mut metadata = HashMap::from([
         ("progress".to_string(), progress),
-        ("checksum".to_string(), sum),
         ("lehr".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ("model".to_string(), model.name().to_string()),
     ]);
+    let parts = tensors.iter().map(|(name, a)| (&**name, Dtype::F64, &*a.shape, &*a.bytes));
+    metadata.insert("checksum".to_string(), checksum(&metadata, parts));
     let views = tensors.iter().map(|(name, array)| (name.clone(), array));
     let bytes = safetensors::serialize(views, Some(metadata))
         .map_err(|error| Error::run(path, format!("cannot be written: {error}")))?;
@@ -190,7 +197,8 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
     let progress = metadata.get("progress").ok_or_else(|| damaged("no progress in it"))?;
     let expected = metadata.get("checksum").ok_or_else(|| damaged("no checksum in it"))?;
     let views = tensors.tensors();
-    let found = checksum(progress, views.iter().map(|(name, view)| (name.clone(), view.data())));
+    let parts = views.iter().map(|(name, v)| (&**name, v.dtype(), v.shape(), v.data()));
+    let found = checksum(&metadata, parts);
     if found != *expected {
         return Err(damaged("its checksum does not match its content"));
     }
@@ -205,6 +213,13 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
             format!(
                 "holds {found} of the format, and this lehr reads version {FORMAT}; update lehr"
             ),
+        ));
+    }
+    if metadata.get("model").is_none_or(|name| name != model.name()) {
+        let name = metadata.get("model").map_or("?", String::as_str);
+        return Err(Error::run(
+            path,
+            format!("holds a {name} where config.json has a {}; do not mix runs", model.name()),
         ));
     }
     let meta: Meta = serde_json::from_str(progress).map_err(|e| damaged(&e.to_string()))?;

@@ -3,14 +3,15 @@
 //! `config.json` (settings, data fingerprint, versions, CPU), `trace.jsonl` (one observation a
 //! line), `checkpoint.safetensors` (lambda and progress), `result.json` (once the fit has ended).
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::FitConfig;
+use crate::config::{FitConfig, Plan};
 use crate::math::kernels::Isa;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
@@ -151,14 +152,17 @@ pub struct RunResult {
 #[derive(Debug, Clone)]
 pub struct RunDirectory {
     path: PathBuf,
+    /// Held while a fit writes here.
+    _lock: Option<Arc<File>>,
 }
 
 impl RunDirectory {
     /// Begins a run. Refuses a directory that holds one.
     pub fn create<M: Stored>(path: &Path, record: &RecordOf<M>) -> Result<Self> {
-        let directory = RunDirectory { path: path.to_path_buf() };
-        directory.check_free()?;
+        RunDirectory::planned(path).check_free()?;
         fs::create_dir_all(path).map_err(|e| Error::io(path, "cannot create", e))?;
+        let directory = RunDirectory::planned(path).locked()?;
+        directory.check_free()?; // another fit may just have begun here
         directory.write_record::<M>(record)?;
         Ok(directory)
     }
@@ -183,12 +187,28 @@ impl RunDirectory {
 
     /// A directory in which a run is to begin.
     pub fn planned(path: &Path) -> Self {
-        RunDirectory { path: path.to_path_buf() }
+        RunDirectory { path: path.to_path_buf(), _lock: None }
+    }
+
+    /// The same directory, which no other process can lock until this value is gone. The system
+    /// lets go of the lock when the process ends, however it ends; nothing stays behind.
+    pub(crate) fn locked(&self) -> Result<Self> {
+        let open = |lock| RunDirectory { path: self.path.clone(), _lock: lock };
+        // Not every system can open a folder, nor every disk lock it: then there is no protection.
+        let Ok(folder) = File::open(&self.path) else { return Ok(open(None)) };
+        match folder.try_lock() {
+            Ok(()) => Ok(open(Some(Arc::new(folder)))),
+            Err(TryLockError::Error(_)) => Ok(open(None)),
+            Err(TryLockError::WouldBlock) => Err(Error::run(
+                &self.path,
+                "another lehr is working on this run; wait until it has ended, or stop it first",
+            )),
+        }
     }
 
     /// Opens the directory of an earlier run.
     pub fn open(path: &Path) -> Result<Self> {
-        let directory = RunDirectory { path: path.to_path_buf() };
+        let directory = RunDirectory::planned(path);
         if directory.config().is_file() {
             return Ok(directory);
         }
@@ -262,10 +282,16 @@ impl RunDirectory {
         write_json(&self.config(), record)
     }
 
+    /// The model, as it was when the run began.
+    pub(crate) fn model<M: Stored>(&self) -> Result<M> {
+        let record = self.record::<M>()?;
+        M::restore(record.params, record.frozen)
+            .map_err(|error| Error::run(self.config(), error.to_string()))
+    }
+
     /// The model and where its fit stands.
     pub fn load<M: Stored>(&self) -> Result<(M, Saved)> {
-        let record = self.record::<M>()?;
-        let model = M::restore(record.params, record.frozen)?;
+        let model = self.model::<M>()?;
         let path = self.checkpoint_path();
         if !path.exists() {
             return Err(Error::run(
@@ -302,6 +328,24 @@ impl RunDirectory {
             .collect()
     }
 
+    fn write_trace(&self, observations: &[Observation]) -> Result<()> {
+        let lines: String = observations.iter().map(json_line).collect();
+        write::atomically(&self.trace_path(), |file| file.write_all(lines.as_bytes()))
+    }
+
+    /// Removes half-written files of a process that was killed.
+    fn sweep(&self) {
+        let ours = ["config.json", "trace.jsonl", "checkpoint.safetensors", "result.json"];
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".tmp")
+                && ours.iter().any(|our| name.starts_with(&format!(".{our}.")))
+            {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// How the fit ended, if it has.
     pub fn result(&self) -> Option<RunResult> {
         serde_json::from_str(&fs::read_to_string(self.result_path()).ok()?).ok()
@@ -309,18 +353,23 @@ impl RunDirectory {
 
     /// Writes `result.json` and the last checkpoint.
     pub fn finish<M: Stored>(&self, model: &M, fit: &Fit) -> Result<RunResult> {
-        let best = fit.outcomes.iter().position(|o| *o == fit.outcome).expect("one of them");
+        let is_best = |o: &Outcome| o.restart == fit.outcome.restart;
+        let best = fit.outcomes.iter().position(is_best).expect("one of them");
         let saved = match &fit.pending {
             Some(progress) => Saved::Pending(progress.clone()),
             None => Saved::Complete(fit.state.clone(), best, fit.outcomes.clone()),
         };
         checkpoint::save(&self.checkpoint_path(), model, &saved)?;
         let (bound_mean, bound_sd) = fit.spread();
-        let heldout = self
-            .trace()?
-            .iter()
-            .rfind(|o| o.restart == fit.outcome.restart)
-            .and_then(|o| o.heldout);
+        let mut trace = self.trace()?;
+        let place = |o: &Observation| (o.restart, o.step);
+        if !trace.is_sorted_by_key(place) {
+            // A finished run went on with a restart that was not its last.
+            trace.sort_by_key(place);
+            self.write_trace(&trace)?;
+        }
+        let heldout =
+            trace.iter().rfind(|o| o.restart == fit.outcome.restart).and_then(|o| o.heldout);
         let result = RunResult {
             run: self.path.clone(),
             model: model.name().to_string(),
@@ -369,9 +418,9 @@ impl<'a, M: Stored> Recorder<'a, M> {
         every: Option<u64>,
         inner: &'a mut dyn Watcher,
     ) -> Result<Self> {
+        directory.sweep();
+        directory.write_trace(kept)?;
         let path = directory.trace_path();
-        let lines: String = kept.iter().map(json_line).collect();
-        write::atomically(&path, |file| file.write_all(lines.as_bytes()))?;
         let trace = File::options()
             .append(true)
             .open(&path)
@@ -387,6 +436,10 @@ fn json_line(observation: &Observation) -> String {
 }
 
 impl<M: Stored> Watcher for Recorder<'_, M> {
+    fn begins(&mut self, plan: &Plan, progress: &Progress) {
+        self.inner.begins(plan, progress);
+    }
+
     fn observe(&mut self, observation: &Observation) -> Result<()> {
         self.trace
             .write_all(json_line(observation).as_bytes())
@@ -400,6 +453,9 @@ impl<M: Stored> Watcher for Recorder<'_, M> {
             None => self.last.elapsed().as_secs_f64() >= CHECKPOINT_SECONDS,
         };
         if due {
+            // The trace must never be behind the checkpoint: the tolerance is rebuilt from it.
+            let path = self.directory.trace_path();
+            self.trace.sync_data().map_err(|e| Error::io(path, "cannot write", e))?;
             let saved = Saved::Pending(progress());
             checkpoint::save(&self.directory.checkpoint_path(), self.model, &saved)?;
             self.last = Instant::now();

@@ -104,6 +104,8 @@ pub struct Climber<'a, M: Model, E: Executor<M>> {
     problem: Problem<'a, M>,
     plan: &'a Plan,
     executor: E,
+    /// When this session began: a time limit holds for all its climbs together.
+    session: Instant,
     /// Seconds by part, over all climbs.
     pub timings: Timings,
 }
@@ -111,7 +113,7 @@ pub struct Climber<'a, M: Model, E: Executor<M>> {
 impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
     /// A climber on this problem.
     pub fn new(problem: Problem<'a, M>, plan: &'a Plan, executor: E) -> Self {
-        Climber { problem, plan, executor, timings: Timings::default() }
+        Climber { problem, plan, executor, session: Instant::now(), timings: Timings::default() }
     }
 
     /// One climb: Algorithm 1 from `state` until the plan ends it, or `watch` by returning true.
@@ -124,8 +126,9 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         history: &[Observation],
         mut watch: impl FnMut(Event<'_>) -> Result<bool>,
     ) -> Result<(StopReason, f64)> {
-        let Climber { problem: Problem { model, data, .. }, plan, executor, timings } = self;
-        let (model, data, plan) = (*model, *data, *plan);
+        let Climber { problem: Problem { model, data, .. }, plan, executor, session, timings } =
+            self;
+        let (model, data, plan, session) = (*model, *data, *plan, *session);
         let layout = model.layout();
         let anneal = plan.anneal(restart);
         let mut sampler =
@@ -141,7 +144,7 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         let clock = Clock { begin: Instant::now(), before: state.seconds };
 
         loop {
-            let end = plan.ends(state.step, clock.this_session());
+            let end = plan.ends(state.step, session.elapsed().as_secs_f64());
             let ask = Ask { stats: end.is_none() };
 
             // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics.
@@ -206,12 +209,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn this_session(&self) -> f64 {
-        self.begin.elapsed().as_secs_f64()
-    }
-
     fn seconds(&self) -> f64 {
-        self.before + self.this_session()
+        self.before + self.begin.elapsed().as_secs_f64()
     }
 }
 
@@ -285,6 +284,9 @@ pub struct Progress {
 
 /// Looks on while a fit runs. The loop knows nothing of files, terminals or signals.
 pub trait Watcher: Send {
+    /// The fit is about to go on from `progress`.
+    fn begins(&mut self, _plan: &Plan, _progress: &Progress) {}
+
     /// The bound was evaluated.
     fn observe(&mut self, _observation: &Observation) -> Result<()> {
         Ok(())
@@ -384,6 +386,7 @@ fn restarts<M: Model>(
             (Progress { restart: 0, state, done: Vec::new(), best: None }, Vec::new())
         }
     };
+    watcher.begins(plan, &progress);
     let mut climber = Climber::new(problem, plan, Threads::new());
     loop {
         let Progress { restart, mut state, mut done, mut best } = progress;
@@ -408,14 +411,17 @@ fn restarts<M: Model>(
             best: best.clone(),
         });
         done.push(Outcome { restart, bound, steps, stop });
-        let better = best.as_ref().is_none_or(|(at, _)| bound > done[*at].bound);
+        // A climb cut short never replaces one that ended: the checkpoint could not tell why.
+        let better = best.as_ref().is_none_or(|(at, _)| !early && bound > done[*at].bound);
         if better {
             best = Some((done.len() - 1, state));
         }
         if early || restart + 1 >= plan.n_init {
             let (at, state) = best.expect("at least this restart has ended");
-            let timings = climber.timings;
-            return Ok(Fit { state, outcome: done[at].clone(), outcomes: done, timings, pending });
+            let (outcome, timings) = (done[at].clone(), climber.timings);
+            // A finished run that goes on appends its best restart, whichever that was.
+            done.sort_by_key(|outcome| outcome.restart);
+            return Ok(Fit { state, outcome, outcomes: done, timings, pending });
         }
         let state = State::start(problem, plan.seed, restart + 1)?;
         progress = Progress { restart: restart + 1, state, done, best };

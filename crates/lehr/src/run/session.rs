@@ -5,11 +5,12 @@ use std::path::Path;
 use crate::config::{FitConfig, Plan};
 use crate::model::Dataset;
 use crate::models::Stored;
-use crate::run::checkpoint::{Saved, load};
+use crate::run::checkpoint::{self, Saved};
 use crate::run::directory::{
     Cpu, DataRecord, Extension, FORMAT, Record, RecordOf, Recorder, RunDirectory, RunResult, now,
 };
 use crate::run::fit::{Problem, Progress, Watcher, fit};
+use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::step::sample::split;
 use crate::{Error, Result};
@@ -72,13 +73,16 @@ pub fn start<M: Stored>(
     run(&directory, &model, &parts, &plan, config.threads, None, watcher)
 }
 
-/// Goes on with a run: to the end of its plan, or for `more` steps.
+/// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
+/// that ended because its bound stood still makes them all: its tolerance is off from then on,
+/// unless `more` has another.
 pub fn resume<M: Stored>(
     directory: &RunDirectory,
     more: Extension,
     threads: Option<usize>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult> {
+    let directory = &directory.locked()?;
     let mut record = directory.record::<M>()?;
     let data = M::read(&record.data.path, &record.data.options)?;
     let fingerprint = M::fingerprint(&data);
@@ -93,39 +97,79 @@ pub fn resume<M: Stored>(
         ));
     }
     let parts = parts::<M>(data, &record.fit)?;
-    let frozen = directory.record::<M>()?.frozen;
-    let model = M::restore(record.params.clone(), frozen)?;
+    let model = directory.model::<M>()?;
     let saved = match directory.checkpoint_path() {
-        path if path.exists() => Some(load(&path, &model)?),
+        path if path.exists() => Some(checkpoint::load(&path, &model)?),
+        _ => None,
+    };
+    let ended = match &saved {
+        Some(Saved::Complete(_, best, outcomes)) => Some(outcomes[*best].stop),
         _ => None,
     };
     let trace = directory.trace()?;
     let resumed = saved.map(|saved| pick_up(directory, saved, more, &trace)).transpose()?;
     if let Some(more) = more.steps {
+        check_more(directory, more, &record.fit, resumed.as_ref().map(|(progress, _)| progress))?;
         let done = resumed.as_ref().map_or(0, |(progress, _)| progress.state.step);
-        record.extension.steps = Some(done + more);
+        record.extension.steps = Some(done.saturating_add(more));
     }
-    record.extension.tol = more.tol.or(record.extension.tol);
+    let still = (ended == Some(StopReason::Converged)).then_some(0.0);
+    record.extension.tol = more.tol.or(still).or(record.extension.tol);
     record.extension.time = more.time;
     let config = FitConfig {
         tol: record.extension.tol.unwrap_or(record.fit.tol),
         time: record.extension.time.or(record.fit.time),
+        threads: threads.unwrap_or(record.fit.threads),
         ..record.fit.clone()
     };
     let mut plan = config.check(parts.train.n_items())?;
     // The schedules keep the rhythm of the first plan; only the end moves.
     plan.steps = record.extension.steps.unwrap_or(plan.steps);
-    if let Some((Progress { restart, best: None, done, .. }, _)) = &resumed
-        && !done.is_empty()
+    if let Some((progress, _)) = &resumed
+        && is_extension(progress)
     {
-        plan.n_init = restart + 1; // a finished run goes on with its best restart alone
+        plan.n_init = progress.restart + 1; // a finished run goes on with its best restart alone
     }
     directory.write_record::<M>(&record)?;
-    let threads = threads.unwrap_or(record.fit.threads);
-    run(directory, &model, &parts, &plan, threads, resumed.map(|r| (r, trace)), watcher)
+    if let Some((progress, _)) = resumed.as_ref().filter(|_| ended.is_some()) {
+        // From here on the run is under way again, also if the next thing is a crash.
+        let saved = Saved::Pending(progress.clone());
+        checkpoint::save(&directory.checkpoint_path(), &model, &saved)?;
+    }
+    run(directory, &model, &parts, &plan, config.threads, resumed.map(|r| (r, trace)), watcher)
 }
 
 type Resumed = (Progress, Vec<Observation>);
+
+/// Whether this is a finished run that goes on with its best restart: the others have ended.
+fn is_extension(progress: &Progress) -> bool {
+    progress.best.is_none() && !progress.done.is_empty()
+}
+
+/// Whether a run in this state can be given its own number of steps to go.
+fn check_more(
+    directory: &RunDirectory,
+    more: u64,
+    config: &FitConfig,
+    progress: Option<&Progress>,
+) -> Result<()> {
+    if more == 0 {
+        return Err(Error::config("steps", more, "must be at least 1"));
+    }
+    match progress {
+        Some(progress) if config.n_init > 1 && !is_extension(progress) => {
+            let allowed = format!(
+                "the run is at start {} of {}, which all make the same number of steps; let it end \
+                 with 'lehr resume {}' first",
+                progress.restart + 1,
+                config.n_init,
+                directory.path().display()
+            );
+            Err(Error::config("steps", more, allowed))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The progress to go on from, and the climb's own observations before it.
 fn pick_up(
@@ -136,8 +180,9 @@ fn pick_up(
 ) -> Result<Resumed> {
     let progress = match saved {
         Saved::Pending(progress) => progress,
-        Saved::Complete(state, best, done) if more.steps.is_some() => {
-            let restart = done[best].restart;
+        Saved::Complete(state, best, mut done) if more.steps.is_some() => {
+            // The climb replaces its own earlier end; the other restarts stay on record.
+            let restart = done.remove(best).restart;
             Progress { restart, state, done, best: None }
         }
         Saved::Complete(_, best, done) => {
@@ -173,20 +218,12 @@ fn run<M: Stored>(
     let problem = Problem { model, data: &parts.train, heldout: parts.heldout.as_ref() };
     let (resume, kept) = match resumed {
         None => (None, Vec::new()),
-        Some(((mut progress, history), trace)) => {
-            let restart = progress.restart;
-            let (others, _): (Vec<_>, Vec<_>) =
-                trace.into_iter().partition(|o| o.restart != restart);
-            let kept = [
-                others.iter().filter(|o| o.restart < restart).cloned().collect(),
-                history.clone(),
-                others.iter().filter(|o| o.restart > restart).cloned().collect::<Vec<_>>(),
-            ]
-            .concat();
-            if progress.best.is_none() {
-                // The climb under way replaces its own earlier end; other restarts stay on record.
-                progress.done.retain(|outcome| outcome.restart != restart);
-            }
+        Some(((progress, history), trace)) => {
+            // Restarts that have ended, and this one up to here. What a killed run did after its
+            // last checkpoint will be done again. The climb under way comes last.
+            let ended = |o: &Observation| progress.done.iter().any(|d| d.restart == o.restart);
+            let mut kept: Vec<_> = trace.into_iter().filter(ended).collect();
+            kept.extend(history.iter().cloned());
             (Some((progress, history)), kept)
         }
     };

@@ -1,0 +1,93 @@
+//! An error as the person at the command line reads it: one line, in the spelling of the flags.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::anyhow;
+use clap::CommandFactory;
+
+use lehr::ErrorKind;
+
+use crate::args::Cli;
+
+/// The error in one line.
+pub fn in_one_line(error: &anyhow::Error) -> String {
+    let text = match error.downcast_ref::<lehr::Error>().map(lehr::Error::kind) {
+        Some(ErrorKind::Config { field, value, allowed }) => match flag(field) {
+            Some(flag) => format!("{flag} {value}: {allowed}"),
+            None => error.to_string(),
+        },
+        Some(ErrorKind::Parse { .. }) => with_flags(error.to_string()),
+        _ => error.to_string(),
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}
+
+/// The flag of a setting, if it has one: `n_init` is `--n-init`.
+fn flag(field: &str) -> Option<String> {
+    if field == "components" {
+        return Some("-k".into());
+    }
+    let long = field.replace('_', "-");
+    let cli = Cli::command();
+    let fit = cli.find_subcommand("fit")?.find_subcommand("gmm")?;
+    fit.get_arguments().any(|arg| arg.get_long() == Some(&long)).then(|| format!("--{long}"))
+}
+
+/// The library calls the settings that choose columns by their names in a configuration file.
+fn with_flags(mut text: String) -> String {
+    for (name, flag) in
+        [("drop", "--drop"), ("columns", "--columns"), ("weight_column", "--weight-column")]
+    {
+        text = text
+            .replace(&format!(" with {name}"), &format!(" with {flag}"))
+            .replace(&format!(": {name} asks for "), &format!(": {flag} asks for "))
+            .replace(&format!(": {name} names "), &format!(": {flag} names "));
+    }
+    text
+}
+
+/// Runs `work`; a panic becomes an error like any other. One that the library catches itself, as it
+/// does around damaged Parquet files, leaves no text behind. RUST_BACKTRACE shows everything.
+pub fn catch_panics<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    static LAST: Mutex<String> = Mutex::new(String::new());
+    if std::env::var_os("RUST_BACKTRACE").is_none_or(|value| value == "0") {
+        std::panic::set_hook(Box::new(|panic| {
+            *LAST.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
+        }));
+    }
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let what = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Err(anyhow!("lehr itself failed, which is a bug; please report it with this line: {what}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_called_by_their_flags() {
+        let line = |error: lehr::Error| in_one_line(&error.into());
+        assert_eq!(line(lehr::Error::config("n_init", 0, "no")), "--n-init 0: no");
+        assert_eq!(line(lehr::Error::config("components", 0, "no")), "-k 0: no");
+        assert_eq!(line(lehr::Error::config("frozen", "x", "no")), "frozen = x: no");
+        let path = std::path::Path::new("a.csv");
+        assert_eq!(
+            line(lehr::Error::parse(path, "leave it out with drop, or choose others with columns")),
+            "a.csv: leave it out with --drop, or choose others with --columns"
+        );
+        assert_eq!(
+            line(lehr::Error::parse(path, "weight_column asks for column 9")),
+            "a.csv: --weight-column asks for column 9"
+        );
+        assert_eq!(in_one_line(&anyhow!("a\n  |\n\nb")), "a | b");
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let error = catch_panics::<()>(|| panic!("oh")).unwrap_err();
+        assert!(error.to_string().contains("is a bug"));
+    }
+}

@@ -1,0 +1,163 @@
+//! What the tests of the command line share: running it, made-up data, reading a run directory.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of its own in which the program runs.
+pub struct Place(TempDir);
+
+/// How a command ended.
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The program with these arguments, separated by blanks.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lehr"));
+        command.args(line.split_whitespace()).current_dir(self.0.path());
+        command.env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, line: &str) -> Ended {
+        let Output { status, stdout, stderr } = self.command(line).output().unwrap();
+        Ended {
+            code: status.code().expect("the program was killed"),
+            stdout: String::from_utf8(stdout).unwrap(),
+            stderr: String::from_utf8(stderr).unwrap(),
+        }
+    }
+
+    /// Runs a command that must succeed without a word on stderr; what it printed.
+    pub fn ok(&self, line: &str) -> String {
+        let ended = self.run(line);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "lehr {line}");
+        ended.stdout
+    }
+
+    /// The same with exactly one JSON line on stdout.
+    pub fn json(&self, line: &str) -> Value {
+        let text = self.ok(line);
+        assert!(text.ends_with('\n') && text.lines().count() == 1, "lehr {line}: {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn read_json(&self, name: &str) -> Value {
+        serde_json::from_slice(&self.read(name)).unwrap()
+    }
+
+    /// A seeded mixture of three clusters as CSV with the columns a, b, c.
+    pub fn points(&self, name: &str, n_items: usize) {
+        let mut text = String::from("a,b,c\n");
+        for row in mixture(n_items) {
+            text.push_str(&format!("{},{},{}\n", row[0], row[1], row[2]));
+        }
+        self.write(name, text);
+    }
+
+    /// Every file of a folder, byte for byte.
+    pub fn snapshot(&self, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.path(name)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    files.insert(path.clone(), fs::read(path).unwrap());
+                }
+            }
+        }
+        files
+    }
+
+    /// The trace without the seconds, which no two runs share.
+    pub fn trace(&self, run: &str) -> Vec<Value> {
+        let text = String::from_utf8(self.read(&format!("{run}/trace.jsonl"))).unwrap();
+        let line = |line| {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            value.as_object_mut().unwrap().remove("seconds").expect("every line has seconds");
+            value
+        };
+        text.lines().map(line).collect()
+    }
+
+    pub fn lambda(&self, run: &str) -> Tensor {
+        tensors(&self.path(run)).remove("lambda").expect("a checkpoint has lambda")
+    }
+}
+
+/// An array of a checkpoint.
+#[derive(Debug, PartialEq)]
+pub struct Tensor {
+    pub dtype: String,
+    pub shape: Vec<u64>,
+    pub bytes: Vec<u8>,
+}
+
+/// Reads a checkpoint without the library: eight bytes of length, a JSON header, then the arrays.
+pub fn tensors(run: &Path) -> BTreeMap<String, Tensor> {
+    let (header, data) = checkpoint(run);
+    let tensor = |value: &Value| {
+        let at = |i: usize| value["data_offsets"][i].as_u64().unwrap() as usize;
+        Tensor {
+            dtype: value["dtype"].as_str().unwrap().to_string(),
+            shape: value["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect(),
+            bytes: data[at(0)..at(1)].to_vec(),
+        }
+    };
+    let named = header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__");
+    named.map(|(name, value)| (name.clone(), tensor(value))).collect()
+}
+
+/// A checkpoint's header and the bytes behind it.
+pub fn checkpoint(run: &Path) -> (Value, Vec<u8>) {
+    let bytes = fs::read(run.join("checkpoint.safetensors")).unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    (serde_json::from_slice(&bytes[8..8 + length]).unwrap(), bytes[8 + length..].to_vec())
+}
+
+/// Rows of three seeded, well-separated but touching clusters.
+pub fn mixture(n_items: usize) -> Vec<[f64; 3]> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let centres = [[0.0, 0.0, 0.0], [3.0, 1.0, -2.0], [-1.0, 4.0, 2.0]];
+    (0..n_items)
+        .map(|_| {
+            let centre = centres[(uniform() * 3.0) as usize];
+            centre.map(|x| x + 4.0 * (uniform() + uniform() + uniform() - 1.5))
+        })
+        .collect()
+}
