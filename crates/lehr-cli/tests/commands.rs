@@ -414,7 +414,7 @@ fn a_time_limit_holds_for_all_starts_together() {
     let place = place();
     // Each start alone takes far less than the limit; all of them far more.
     let result = place
-        .json("fit gmm points.csv -k 3 --tol 0 --steps 20 --n-init 4000000 --time 0.3 --json -o a");
+        .json("fit gmm points.csv -k 3 --tol 0 --steps 20 --n-init 5000 --time 0.3 --json -o a");
     assert_eq!(result["complete"], false);
     assert!(result["restarts"].as_array().unwrap().len() > 1);
     // The model is the best finished start, also in the checkpoint.

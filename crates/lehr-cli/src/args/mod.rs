@@ -31,6 +31,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one value in the whole program")]
 pub enum Command {
     /// Fit a model to a file and leave a run directory.
     Fit {
