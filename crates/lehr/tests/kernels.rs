@@ -4,7 +4,8 @@
 //! the sum of the terms' absolute values. Sizes are gone through one by one; proptest mixes them.
 
 use lehr::math::kernels::{
-    GaussianBlock, Isa, TILE, accumulate, fill_normal, log_densities, pad_to_lanes, softmax,
+    GaussianBlock, Isa, TILE, accumulate, accumulate_sparse, fill_normal, is_sparse, log_densities,
+    pad_features, pad_to_lanes, softmax,
 };
 use lehr::math::rng::{Address, Purpose, Rng};
 use proptest::prelude::*;
@@ -120,6 +121,7 @@ fn check_log_densities(sizes: Sizes, scale: f64, seed: u64) {
 fn softmax_of(logits: &[f64], weight: f64) -> (Vec<f64>, f64) {
     let top = logits.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
     let powers: Vec<f64> = logits.iter().map(|l| (l - top).max(-600.0).exp()).collect();
+    let powers: Vec<f64> = powers.iter().map(|&p| if p >= 1e-20 { p } else { 0.0 }).collect();
     let sum: f64 = powers.iter().sum();
     (powers.iter().map(|p| weight * p / sum).collect(), top + sum.ln())
 }
@@ -156,7 +158,8 @@ fn check_softmax(n_items: usize, components: usize, scale: f64, seed: u64) {
             for (k, &e) in expected.iter().enumerate() {
                 let got = out[n * components + k];
                 assert!(
-                    (got - e).abs() <= tolerance * e.abs(),
+                    // At the very edge of what is negligible, rounding decides.
+                    (got - e).abs() <= tolerance * e.abs() + 1.001e-20 * weights[n].abs(),
                     "{isa:?} {components} n={n} k={k}: {got} for {e}"
                 );
             }
@@ -169,13 +172,17 @@ fn check_softmax(n_items: usize, components: usize, scale: f64, seed: u64) {
     }
 }
 
-fn check_accumulate(sizes: Sizes, scale: f64, seed: u64) {
+/// The dense and the sparse sums against the scalar twin; `share` of the responsibilities are not 0.
+fn check_accumulate(sizes: Sizes, scale: f64, share: f64, seed: u64) {
     let Sizes { items, components, dims, diagonal } = sizes;
     let mut rng = rng(seed);
     let padded = pad_to_lanes(components);
     let tile = normals(&mut rng, dims * TILE, scale);
     let mut resp = normals(&mut rng, TILE * padded, 1.0);
-    resp.chunks_mut(padded).for_each(|row| row[components..].fill(0.0));
+    for row in resp.chunks_mut(padded) {
+        row[..components].iter_mut().filter(|_| rng.uniform() > share).for_each(|r| *r = 0.0);
+        row[components..].fill(0.0);
+    }
     let features = |n: usize| {
         let x = |i: usize| tile[i * TILE + n];
         let mut all = vec![1.0];
@@ -193,6 +200,34 @@ fn check_accumulate(sizes: Sizes, scale: f64, seed: u64) {
         accumulate(isa, items, components, dims, diagonal, &tile, &resp, &mut sums);
         sums
     });
+    let width = pad_features(n_features);
+    let sparse = in_every_set(|isa| {
+        let mut by_component = vec![0.0; components * width];
+        for (k, row) in by_component.chunks_mut(width).enumerate() {
+            (0..n_features).for_each(|f| row[f] = before[f * padded + k]);
+        }
+        let mut room = vec![0.0; width];
+        accumulate_sparse(
+            isa,
+            items,
+            components,
+            dims,
+            diagonal,
+            &tile,
+            &resp,
+            &mut room,
+            &mut by_component,
+        );
+        // Where the dense sums have their place.
+        let mut sums = before.clone();
+        for (k, row) in by_component.chunks(width).enumerate() {
+            (0..n_features).for_each(|f| sums[f * padded + k] = row[f]);
+        }
+        sums
+    });
+    for ((isa, dense), (_, sparse)) in results.iter().zip(&sparse) {
+        assert_eq!(dense, sparse, "{isa:?} {sizes:?}: adding 0 or passing over it is the same");
+    }
     let all: Vec<_> = (0..items).map(features).collect();
     for f in 0..n_features {
         for k in 0..padded {
@@ -254,8 +289,21 @@ fn softmax_of_every_size() {
 #[test]
 fn accumulate_of_every_size() {
     let nothing = Sizes { items: 0, components: 9, dims: 3, diagonal: false };
-    check_accumulate(nothing, 1.0, 0);
-    every_size().zip(0..).for_each(|(sizes, seed)| check_accumulate(sizes, 2.0, seed));
+    check_accumulate(nothing, 1.0, 1.0, 0);
+    every_size().zip(0..).for_each(|(sizes, seed)| check_accumulate(sizes, 2.0, 0.1, seed));
+}
+
+#[test]
+fn a_tile_is_judged_by_its_first_items() {
+    let padded = pad_to_lanes(9);
+    let mut resp = vec![0.0; TILE * padded];
+    assert!(is_sparse(TILE, 9, &resp));
+    // 17 of 72 are fewer than a quarter, 18 are not.
+    (0..17).for_each(|i| resp[i % 8 * padded + i / 8] = 0.5);
+    assert!(is_sparse(TILE, 9, &resp));
+    resp[7 * padded + 8] = 0.5;
+    assert!(!is_sparse(TILE, 9, &resp));
+    assert!(!is_sparse(0, 9, &resp), "nothing to do is done the simple way");
 }
 
 #[test]
@@ -282,8 +330,10 @@ proptest! {
     }
 
     #[test]
-    fn accumulate_agrees(sizes in any_size(), scale in 1e-3..1e3, seed: u64) {
-        check_accumulate(sizes, scale, seed);
+    fn accumulate_agrees(
+        sizes in any_size(), scale in 1e-3..1e3, share in 0.0..1.0, seed: u64,
+    ) {
+        check_accumulate(sizes, scale, share, seed);
     }
 
     #[test]
@@ -332,15 +382,15 @@ fn equal_logits_share_equally() {
 
 /// `exp` is reached through `softmax`: beside a logit of 0 and below -37.5 the sum is exactly 1 and
 /// the responsibility is the exponential itself. The nearer ones are divided by their neighbour,
-/// which costs up to 1.5 units more.
+/// which costs up to 1.5 units more. Below 1e-20, that is -46.05, it is 0.
 #[test]
 fn exponentials_are_good_to_two_units_in_the_last_place() {
     for isa in Isa::available() {
         let (mut worst_far, mut worst_near) = (0, 0);
         for block in 0..4000 {
-            // 64 items of two components; together they cover [-600, 0] evenly.
+            // 64 items of two components; together they cover [-46, 0] evenly.
             let xs: Vec<f64> = (0..TILE)
-                .map(|n| -600.0 * (block * TILE + n) as f64 / (4000 * TILE) as f64)
+                .map(|n| -46.0 * (block * TILE + n) as f64 / (4000 * TILE) as f64)
                 .collect();
             let items: Vec<_> = xs.iter().map(|&x| vec![0.0, x]).collect();
             let out = run_softmax(isa, &items, &[1.0; TILE]);
@@ -352,5 +402,7 @@ fn exponentials_are_good_to_two_units_in_the_last_place() {
             }
         }
         assert!(worst_far <= 2 && worst_near <= 4, "{isa:?}: {worst_far} and {worst_near}");
+        let far = run_softmax(isa, &[vec![0.0, -46.1, -1e300]], &[1.0]);
+        assert_eq!(far[..3], [1.0, 0.0, 0.0], "{isa:?}: negligible is exactly 0");
     }
 }

@@ -93,7 +93,8 @@ fn agrees_with_scikit_learn_after_every_recorded_sweep() {
                 .iter()
                 .zip(&after)
                 .filter(|(b, _)| **b > 0.0)
-                .map(|(b, a)| b * (b.ln() - a.ln()))
+                // A responsibility below 1e-20 is exactly 0 here; its logarithm is not.
+                .map(|(b, a)| b * (b.ln() - a.max(1e-20).ln()))
                 .sum();
             paired.push(bound - divergence);
             before = after;

@@ -11,6 +11,10 @@ pub const TILE: usize = 64;
 /// Rows of the whitening matrix, or features, that share one load of the data.
 const ROWS: usize = 4;
 
+/// Responsibilities below this, relative to the item's largest, become exactly 0: N of them are lost
+/// in the rounding of any sum. Zeros let [`accumulate_sparse`](super::accumulate_sparse) skip work.
+const NEGLIGIBLE: f64 = 1e-20;
+
 /// Vectors of items that share one load of a coefficient: 4 x 2 sums fill the pipeline and, with
 /// their operands, the sixteen registers of AVX2.
 const ITEM_VECTORS: usize = 2;
@@ -204,7 +208,7 @@ dispatch! {
     /// `resp[n * padded + k] = weights[n] * softmax_k(logits[.., n])` and `log_sums[n]` holds the
     /// logarithm of the sum. `logits` is used up; its padding rows must be 0 and stay 0.
     ///
-    /// Equivalent to `r = exp(l - max(l)); resp = w * r / sum(r); log_sum = max(l) + ln(sum(r))`.
+    /// Equivalent to `r = exp(l - max(l)), 0 where below 1e-20; resp = w * r / sum(r); log_sum = max(l) + ln(sum(r))`.
     softmax => softmax_body(n_items: usize, n_components: usize, logits: &mut [f64], weights: &[f64],
         resp: &mut [f64], log_sums: &mut [f64])
 }
@@ -272,11 +276,12 @@ fn softmax_body<L: Lanes>(
 unsafe fn exponentials<L: Lanes, const C: usize>(column: *mut f64, top: L, mut sum: L) -> L {
     let mut x = [top; C];
     for (i, x) in x.iter_mut().enumerate() {
-        // Below e^-600 a responsibility is nothing, and products with it stay normal numbers.
+        // `exp` needs its argument in range; what is clamped here is negligible anyway.
         // SAFETY: the caller vouches for `C` rows.
         *x = unsafe { L::load(column.add(i * TILE)) }.sub(top).max(L::splat(-600.0));
     }
     for (i, e) in exp(x).into_iter().enumerate() {
+        let e = e.zero_below(L::splat(NEGLIGIBLE));
         sum = sum.add(e);
         // SAFETY: as above.
         unsafe { e.store(column.add(i * TILE)) };

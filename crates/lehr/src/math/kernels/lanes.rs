@@ -34,6 +34,8 @@ pub(super) trait Lanes: Copy {
     fn sqrt(self) -> Self;
     /// The larger of the two; `other` if they compare equal.
     fn max(self, other: Self) -> Self;
+    /// Each lane as it is from `floor` up, 0 below.
+    fn zero_below(self, floor: Self) -> Self;
     /// The same 64 bits in every lane. The methods below treat lanes as 64-bit words.
     fn splat_bits(x: u64) -> Self;
     /// `index + 0`, `index + 1`, ... as words.
@@ -138,6 +140,10 @@ impl<const FUSED: bool> Lanes for Portable<FUSED> {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn zero_below(self, floor: Self) -> Self {
+        self.zip(floor, |a, f| if a >= f { a } else { 0.0 })
     }
     #[inline(always)]
     fn splat_bits(x: u64) -> Self {
@@ -265,6 +271,11 @@ mod x86 {
         fn mul_add(self, a: Self, b: Self) -> Self {
             Avx2(lane!(_mm256_fmadd_pd(self.0, a.0, b.0)))
         }
+        #[inline(always)]
+        fn zero_below(self, floor: Self) -> Self {
+            let kept = lane!(_mm256_cmp_pd::<_CMP_GE_OQ>(self.0, floor.0));
+            Avx2(lane!(_mm256_and_pd(self.0, kept)))
+        }
         lanewise!(Avx2: add = _mm256_add_pd, sub = _mm256_sub_pd, mul = _mm256_mul_pd,
             div = _mm256_div_pd, max = _mm256_max_pd);
         wordwise!(Avx2, _mm256_castpd_si256, _mm256_castsi256_pd: and = _mm256_and_si256,
@@ -352,6 +363,11 @@ mod x86 {
         #[inline(always)]
         fn mul_add(self, a: Self, b: Self) -> Self {
             Avx512(lane!(_mm512_fmadd_pd(self.0, a.0, b.0)))
+        }
+        #[inline(always)]
+        fn zero_below(self, floor: Self) -> Self {
+            let kept = lane!(_mm512_cmp_pd_mask::<_CMP_GE_OQ>(self.0, floor.0));
+            Avx512(lane!(_mm512_maskz_mov_pd(kept, self.0)))
         }
         lanewise!(Avx512: add = _mm512_add_pd, sub = _mm512_sub_pd, mul = _mm512_mul_pd,
             div = _mm512_div_pd, max = _mm512_max_pd);

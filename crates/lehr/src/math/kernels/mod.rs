@@ -6,10 +6,12 @@
 
 mod lanes;
 mod gaussian;
+mod sparse;
 mod normal;
 
 pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
 pub use normal::fill_normal;
+pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 
 use serde::{Deserialize, Serialize};
 

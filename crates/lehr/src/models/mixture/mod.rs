@@ -31,7 +31,8 @@ use crate::Result;
 use crate::data::Points;
 use crate::family::{beta, dirichlet, gaussian, wishart};
 use crate::math::kernels::{
-    GaussianBlock, Isa, TILE, accumulate, log_densities, pad_to_lanes, softmax,
+    GaussianBlock, Isa, TILE, accumulate, accumulate_sparse, is_sparse, log_densities,
+    pad_features, pad_to_lanes, softmax,
 };
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
@@ -69,7 +70,20 @@ pub struct Scratch {
     logits: Vec<f64>,
     resp: Vec<f64>,
     log_sums: Vec<f64>,
+    /// Moments, components in lanes.
     sums: Vec<f64>,
+    /// Moments of tiles with few responsibilities, component by component.
+    sparse_sums: Vec<f64>,
+    /// One item's features.
+    features: Vec<f64>,
+    /// Which of the two sums are in use.
+    used: Used,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    dense: bool,
+    sparse: bool,
 }
 
 /// One row of lambda, taken apart.
@@ -225,29 +239,42 @@ impl Mixture {
         }
     }
 
-    /// Adds the tile's weighted moments (responsibilities in `scratch.resp`) to `scratch.sums`.
+    /// Adds the tile's weighted moments (responsibilities in `scratch.resp`) to one of the sums.
     fn add_moments(&self, n_items: usize, scratch: &mut Scratch) {
-        accumulate(
-            self.isa,
-            n_items,
-            self.params.components,
-            self.n_dims(),
-            self.shape.is_diagonal(),
-            &scratch.tile,
-            &scratch.resp,
-            &mut scratch.sums,
-        );
+        let (k, d, diagonal) = (self.params.components, self.n_dims(), self.shape.is_diagonal());
+        let Scratch { tile, resp, sums, sparse_sums, features, used, .. } = scratch;
+        if is_sparse(n_items, k, resp) {
+            used.sparse = true;
+            accumulate_sparse(self.isa, n_items, k, d, diagonal, tile, resp, features, sparse_sums);
+        } else {
+            used.dense = true;
+            accumulate(self.isa, n_items, k, d, diagonal, tile, resp, sums);
+        }
     }
 
-    /// Moves `scratch.sums`, component in lanes, to the rows of `stats`, and clears them.
+    /// Moves the sums to the rows of `stats` and clears them.
     fn flush_moments(&self, scratch: &mut Scratch, stats: &mut Stats) {
         let padded = pad_to_lanes(self.params.components);
+        let width = pad_features(stats.width());
         for k in 0..self.params.components {
-            for (s, sums) in stats.row_mut(k).iter_mut().zip(scratch.sums.chunks_exact(padded)) {
-                *s += sums[k];
+            let out = stats.row_mut(k);
+            if scratch.used.dense {
+                for (s, sums) in out.iter_mut().zip(scratch.sums.chunks_exact(padded)) {
+                    *s += sums[k];
+                }
+            }
+            if scratch.used.sparse {
+                for (s, sum) in out.iter_mut().zip(&scratch.sparse_sums[k * width..]) {
+                    *s += sum;
+                }
             }
         }
-        scratch.sums.fill(0.0);
+        if std::mem::take(&mut scratch.used.dense) {
+            scratch.sums.fill(0.0);
+        }
+        if std::mem::take(&mut scratch.used.sparse) {
+            scratch.sparse_sums.fill(0.0);
+        }
     }
 }
 
@@ -334,6 +361,9 @@ impl Model for Mixture {
             resp: vec![0.0; padded * TILE],
             log_sums: vec![0.0; TILE],
             sums: vec![0.0; raw_width * padded],
+            sparse_sums: vec![0.0; self.params.components * pad_features(raw_width)],
+            features: vec![0.0; pad_features(raw_width)],
+            used: Used::default(),
         }
     }
 
