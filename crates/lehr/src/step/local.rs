@@ -1,6 +1,8 @@
 //! Line 5 of Algorithm 1: the weighted statistics of a batch, shard by shard on all threads, summed
 //! in an order that does not depend on the number of threads.
 
+use std::sync::{Mutex, PoisonError};
+
 use rayon::prelude::*;
 
 use crate::model::{Ask, Dataset, Model, Shard, Stats};
@@ -9,8 +11,12 @@ use crate::step::sample::Batch;
 /// Items in a shard. Part of the results' definition: sums are made per shard, then over shards.
 pub const SHARD: usize = 512;
 
-/// Numbers that the statistics of all shards in flight may hold together (64 MB).
-const IN_FLIGHT: usize = 8 << 20;
+/// Numbers that the statistics of all shards in flight may hold together (8 MB: they stay in cache).
+const IN_FLIGHT: usize = 1 << 20;
+
+/// Shards in flight per thread at most. All threads wait for each other between waves, which takes
+/// long where the machine is shared; so waves are long.
+const WAVE: usize = 128;
 
 /// Runs the local pass of a batch. The loop does not know where: on threads here, or on a cluster.
 pub trait Executor<M: Model> {
@@ -26,9 +32,8 @@ pub trait Executor<M: Model> {
     ) -> f64;
 }
 
-/// One worker's buffers, reused from pass to pass.
-struct Slot<M: Model> {
-    scratch: M::Scratch,
+/// One shard's results, and the room for its weights; reused from pass to pass.
+struct Slot {
     stats: Stats,
     weights: Vec<f64>,
     bounds: Vec<f64>,
@@ -37,27 +42,26 @@ struct Slot<M: Model> {
 
 /// The threads of the surrounding rayon pool.
 pub struct Threads<M: Model> {
-    slots: Vec<Slot<M>>,
+    slots: Vec<Slot>,
+    /// One per thread, which alone uses it; the lock only proves that to the compiler.
+    scratch: Vec<Mutex<M::Scratch>>,
 }
 
 impl<M: Model> Threads<M> {
     /// Buffers are made at the first pass.
     pub fn new() -> Self {
-        Threads { slots: Vec::new() }
+        Threads { slots: Vec::new(), scratch: Vec::new() }
     }
 
-    fn slots(&mut self, model: &M, wanted: usize) -> &mut [Slot<M>] {
+    fn prepare(&mut self, model: &M, n_slots: usize, n_threads: usize) {
         let layout = model.layout();
-        while self.slots.len() < wanted {
-            self.slots.push(Slot {
-                scratch: model.scratch(),
-                stats: Stats::new(layout.n_rows, layout.raw_width),
-                weights: vec![0.0; SHARD],
-                bounds: vec![0.0; SHARD],
-                bound: 0.0,
-            });
-        }
-        &mut self.slots[..wanted]
+        self.scratch.resize_with(n_threads.max(self.scratch.len()), || Mutex::new(model.scratch()));
+        self.slots.resize_with(n_slots.max(self.slots.len()), || Slot {
+            stats: Stats::new(layout.n_rows, layout.raw_width),
+            weights: vec![0.0; SHARD],
+            bounds: vec![0.0; SHARD],
+            bound: 0.0,
+        });
     }
 }
 
@@ -78,18 +82,21 @@ impl<M: Model> Executor<M> for Threads<M> {
         stats: &mut Stats,
     ) -> f64 {
         let n_shards = batch.items.len().div_ceil(SHARD);
-        // A few shards per thread in flight, to balance, but fewer where statistics are large. The
-        // number does not matter for the result.
+        // How many shards are in flight does not matter for the result.
         let threads = rayon::current_num_threads();
         let affordable = IN_FLIGHT / stats.values().len().max(1);
-        let wave = affordable.clamp(threads, 4 * threads).min(n_shards.max(1));
-        let slots = self.slots(model, wave);
+        let wave = affordable.clamp(2 * threads, WAVE * threads).min(n_shards.max(1));
+        self.prepare(model, wave, threads);
+        let Threads { slots, scratch } = self;
         let mut bound = 0.0;
         stats.clear();
         for first in (0..n_shards).step_by(wave) {
             let in_flight = &mut slots[..wave.min(n_shards - first)];
             in_flight.par_iter_mut().enumerate().for_each(|(i, slot)| {
-                slot.run(model, expect, data, batch, first + i, ask);
+                // Outside of a pool there is one thread, this one.
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                slot.run(model, expect, data, batch, first + i, ask, &mut scratch);
             });
             bound = in_flight.iter().fold(bound, |sum, slot| sum + slot.bound);
             if ask.stats {
@@ -108,8 +115,9 @@ impl<M: Model> Executor<M> for Threads<M> {
     }
 }
 
-impl<M: Model> Slot<M> {
-    fn run(
+impl Slot {
+    #[allow(clippy::too_many_arguments)]
+    fn run<M: Model>(
         &mut self,
         model: &M,
         expect: &M::Expect,
@@ -117,6 +125,7 @@ impl<M: Model> Slot<M> {
         batch: &Batch,
         shard: usize,
         ask: Ask,
+        scratch: &mut M::Scratch,
     ) {
         let range = shard * SHARD..((shard + 1) * SHARD).min(batch.items.len());
         let items = &batch.items[range.clone()];
@@ -131,7 +140,7 @@ impl<M: Model> Slot<M> {
         }
         let bounds = &mut self.bounds[..items.len()];
         let shard = Shard { data, items, weights };
-        model.local_step(expect, shard, ask, &mut self.scratch, &mut self.stats, bounds);
+        model.local_step(expect, shard, ask, scratch, &mut self.stats, bounds);
         // Noise never touches the bound: items beyond S_t do not count, weights are the items' own.
         let counted = batch.size.saturating_sub(range.start).min(items.len());
         self.bound = match own {

@@ -8,18 +8,21 @@ use super::lanes::Lanes;
 /// Items whose responsibilities are counted to judge a tile.
 const SAMPLE: usize = 8;
 
+/// Components whose active ones are listed together.
+const CHUNK: usize = 64;
+
 /// The number of features rounded up to whole vectors, with room for one vector of overrun.
 pub const fn pad_features(n_features: usize) -> usize {
     n_features.next_multiple_of(8) + 8
 }
 
 /// Whether [`accumulate_sparse`] should be the faster one for this tile: in its first items, fewer
-/// than a quarter of the responsibilities are not 0.
+/// than an eighth of the responsibilities are not 0.
 pub fn is_sparse(n_items: usize, n_components: usize, resp: &[f64]) -> bool {
     let padded = pad_to_lanes(n_components);
     let sample = n_items.min(SAMPLE);
     let active = resp[..sample * padded].iter().filter(|&&r| r != 0.0).count();
-    4 * active < sample * n_components
+    8 * active < sample * n_components
 }
 
 dispatch! {
@@ -51,9 +54,6 @@ fn accumulate_sparse_body<L: Lanes>(
     assert!(features.len() >= width && sums.len() >= n_components * width);
     for n in 0..n_items {
         let row = &resp[n * padded..n * padded + n_components];
-        if row.iter().all(|&r| r == 0.0) {
-            continue;
-        }
         features[0] = 1.0;
         for j in 0..n_dims {
             features[1 + j] = tile[j * TILE + n];
@@ -79,16 +79,22 @@ fn accumulate_sparse_body<L: Lanes>(
             }
             at += i + 1;
         }
-        for (k, &r) in row.iter().enumerate() {
-            if r == 0.0 {
-                continue;
+        for (chunk, row) in row.chunks(CHUNK).enumerate() {
+            // The list is made without branches: which components are active is hard to predict.
+            let (mut active, mut n_active) = ([0; CHUNK], 0);
+            for (k, &r) in row.iter().enumerate() {
+                active[n_active] = k;
+                n_active += usize::from(r != 0.0);
             }
-            let r = L::splat(r);
-            for f in (0..n_features).step_by(L::N) {
-                // SAFETY: `f + L::N <= width`, and `k < n_components`; lengths asserted above.
-                unsafe {
-                    let sum = sums.as_mut_ptr().add(k * width + f);
-                    L::load(features.as_ptr().add(f)).mul_add(r, L::load(sum)).store(sum);
+            for &k in &active[..n_active] {
+                let r = L::splat(row[k]);
+                let first = (chunk * CHUNK + k) * width;
+                for f in (0..n_features).step_by(L::N) {
+                    // SAFETY: `f + L::N <= width`, and `k` is a component; lengths asserted above.
+                    unsafe {
+                        let sum = sums.as_mut_ptr().add(first + f);
+                        L::load(features.as_ptr().add(f)).mul_add(r, L::load(sum)).store(sum);
+                    }
                 }
             }
         }
