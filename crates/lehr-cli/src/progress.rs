@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use lehr::config::Plan;
 use lehr::run::fit::{Progress, State, Watcher};
@@ -14,19 +16,23 @@ use crate::text::number;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Ctrl-C (or a termination signal) asks for a stop after the current step; a second one means now.
+/// Ctrl-C or a termination signal asks for a stop after the current step; a second one means now. A
+/// hang-up is left alone, for those who use nohup.
 fn catch_interrupts(quiet: bool) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
-        // Without a handler Ctrl-C simply ends the program, which the checkpoints survive.
-        let _ = ctrlc::set_handler(move || {
-            if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-            let mut err = std::io::stderr();
-            if !quiet && err.is_terminal() {
-                let how = "stopping after this step; press Ctrl-C again to stop at once";
-                let _ = writeln!(err, "\n{how}");
+        // Without a handler a signal simply ends the program, which the checkpoints survive.
+        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        std::thread::spawn(move || {
+            for _ in signals.forever() {
+                if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                    std::process::exit(130);
+                }
+                let mut err = std::io::stderr();
+                if !quiet && err.is_terminal() {
+                    let how = "stopping after this step; press Ctrl-C again to stop at once";
+                    let _ = writeln!(err, "\n{how}");
+                }
             }
         });
     });

@@ -298,8 +298,8 @@ fn a_tile_is_judged_by_its_first_items() {
     let padded = pad_to_lanes(9);
     let mut resp = vec![0.0; TILE * padded];
     assert!(is_sparse(TILE, 9, &resp));
-    // 17 of 72 are fewer than a quarter, 18 are not.
-    (0..17).for_each(|i| resp[i % 8 * padded + i / 8] = 0.5);
+    // 8 of 72 are fewer than an eighth, 9 are not.
+    (0..8).for_each(|i| resp[i * padded + i] = 0.5);
     assert!(is_sparse(TILE, 9, &resp));
     resp[7 * padded + 8] = 0.5;
     assert!(!is_sparse(TILE, 9, &resp));
