@@ -15,7 +15,7 @@ use clap::Parser;
 
 use args::{Cli, Command};
 
-/// 0: done. 1: stopped early with a usable model. 2: error.
+/// 0: done, which a time limit is too. 1: interrupted, with a usable model. 2: error.
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match complaint::catch_panics(|| run(cli)) {

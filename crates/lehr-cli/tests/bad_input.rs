@@ -144,8 +144,8 @@ fn nonsense_in_flags_is_refused_with_what_is_allowed() {
         ("--time 0", ["--time", "90s, 5m or 2h"]),
         ("--time -3", ["--time", "90s, 5m or 2h"]),
         ("--time nan", ["--time", "90s, 5m or 2h"]),
-        ("--effective 0", ["--effective", "must be a positive number"]),
-        ("--effective nan", ["--effective", "must be a positive number"]),
+        ("--effective 0", ["--effective", "at least 0.001"]),
+        ("--effective nan", ["--effective", "at least 0.001"]),
         ("--effective x", ["--effective", "geometric:10:150"]),
         ("--step-size 2", ["--step-size", "at most 1"]),
         ("--step-size nan", ["--step-size", "at most 1"]),
@@ -399,4 +399,25 @@ fn a_full_disk_behind_stdout_is_reported() {
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.starts_with("error: stdout: cannot write") && text.lines().count() == 1, "{text}");
+}
+
+#[test]
+fn labels_are_never_written_over_the_data() {
+    let place = place();
+    place.points("other.csv", 20);
+    place.ok("fit gmm points.csv -k 2 -o run");
+    place.fails("transform run other.csv -o other.csv", &["other.csv: this is the data", "-o"]);
+    place.fails("transform run other.csv -o ./points.csv", &["points.csv: this is the data"]);
+}
+
+#[test]
+fn rows_beyond_all_numbers_are_an_error_and_no_nan() {
+    let place = place();
+    place.ok("fit gmm points.csv -k 2 -o run");
+    let text = fs::read_to_string(place.path("points.csv")).unwrap();
+    let width = text.lines().next().unwrap().split(',').count();
+    let row = vec!["1e200"; width].join(",");
+    place.write("far.csv", format!("{}\n{row}\n", text.trim_end()));
+    place.fails("eval run far.csv", &["far.csv", "densities overflow"]);
+    place.fails("transform run far.csv -o out.csv", &["far.csv: row 61", "densities overflow"]);
 }

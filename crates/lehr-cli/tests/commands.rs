@@ -483,7 +483,9 @@ fn every_command_explains_itself() {
     }
     let text = place.ok("resume --help");
     assert!(["--steps", "--tol", "--time", "--threads"].iter().all(|flag| text.contains(flag)));
-    assert!(place.ok("--help").contains("Exit codes: 0 done, 1 stopped early"));
+    assert!(
+        place.ok("--help").contains("Exit codes: 0 done (a --time limit counts), 1 interrupted")
+    );
     assert!(place.ok("--version").contains(env!("CARGO_PKG_VERSION")));
 }
 

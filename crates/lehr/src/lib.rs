@@ -5,12 +5,14 @@
 //!
 //! ```text
 //! 1  S_t  = a batch of items                                     step::sample
-//! 2  e_n  ~ N(0, |S|/M - 1) for n in S_t                         step::anneal
+//! 2  e_n  ~ N(0, |S|/M - 1) for n in S_t (*)                     step::anneal
 //! 3  mean = the average of the e_n
 //! 4  w_n  = 1 + e_n - mean
 //! 5  s    = sum_n w_n E_q[t(theta_n)]                            step::local, Model::local_step
 //! 6  lambda <- (1 - rho) lambda + rho (eta + N/|S| s)            step::update, Model::to_natural
 //! ```
+//!
+//! (*) By default times |S|/(|S| - 1), which a batch's own covariance lacks; the paper has it without.
 //!
 //! M = |S| is plain SVI; S = everything with rho = 1 is batch variational inference. The loop is
 //! [`run::fit::Climber::climb`]. A model is one implementation of [`model::Model`] and knows nothing of noise, step

@@ -31,6 +31,13 @@ pub fn run(args: EvalArgs) -> anyhow::Result<End> {
     let run = OpenRun::open(&args.run)?;
     let points = run.read(&args.data, &args.points)?;
     let scores = score(&run, &points);
+    if !(scores.log_predictive.is_finite() && scores.bound.is_finite()) {
+        anyhow::bail!(
+            "{}: some rows are so far from every component that their densities overflow; look for \
+             outliers or a wrong unit",
+            args.data.display()
+        );
+    }
     if args.json {
         text::print_json(&scores)?;
         return Ok(End::Done);

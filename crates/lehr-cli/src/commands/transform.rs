@@ -10,6 +10,18 @@ use crate::text::{counted, print};
 /// Labels the data.
 pub fn run(args: TransformArgs) -> anyhow::Result<End> {
     let run = OpenRun::open(&args.run)?;
+    for data in [&args.data, &run.record.data.path] {
+        // Paths that do not exist yet cannot be the data.
+        let (Ok(data), Ok(output)) = (data.canonicalize(), args.output.canonicalize()) else {
+            continue;
+        };
+        if data == output {
+            anyhow::bail!(
+                "{}: this is the data; write to another file with -o",
+                args.output.display()
+            );
+        }
+    }
     let points = run.read(&args.data, &args.points)?;
     let lambda = &run.saved.model_state().lambda;
     let k = lambda.n_rows();
@@ -18,6 +30,14 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
     let expect = run.model.refresh(lambda);
     let mut scratch = run.model.scratch();
     run.model.responsibilities(&expect, &points, &items, &mut scratch, &mut responsibilities);
+    if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {
+        anyhow::bail!(
+            "{}: row {} is so far from every component that its densities overflow; look for outliers \
+             or a wrong unit",
+            args.data.display(),
+            at / k + 1
+        );
+    }
     let labels: Vec<i64> = responsibilities
         .chunks_exact(k)
         .map(|row| {

@@ -38,7 +38,7 @@ const PATIENCE: usize = 10;
 pub struct Tolerance {
     tol: f64,
     smooth: bool,
-    /// Observations up to this step are ignored: annealing noise is still on.
+    /// Observations before this step are ignored: annealing noise is still on.
     quiet_from: u64,
     history: Vec<f64>,
 }

@@ -1,7 +1,9 @@
 //! Lines 2 to 4 of Algorithm 1, the only home of SVI+: annealing weights 1 + eps_n - mean(eps).
 //!
 //! M below the real batch size |S| asks for noise of the size that a batch of M items would have.
-//! Every law here gives weights whose noise has the same mean and covariance; they differ in shape.
+//! Every law here gives weights whose noise has the same mean and covariance for whole M >= 1; they
+//! differ in shape. `gamma` and `subsample` have no weights for less than one item, and `subsample`
+//! none for parts of one: they take the nearest M they can.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,8 +24,8 @@ pub enum Law {
     Gamma,
     /// M of the |S| items, each with weight |S|/M: plain SVI with a batch of M, as a control.
     Subsample,
-    /// Normal noise on the statistics of the previous batch, which is independent of this one; it
-    /// restores the theorem's rate. Costs a second batch per noisy step.
+    /// Normal noise on the statistics of the previous batch. With independent batches
+    /// (`with-replacement`) that restores the theorem's rate; a full batch is its own predecessor. Costs a second batch per noisy step.
     Lagged,
 }
 

@@ -93,7 +93,7 @@ impl<M: Model> Executor<M> for Threads<M> {
         for first in (0..n_shards).step_by(wave) {
             let in_flight = &mut slots[..wave.min(n_shards - first)];
             in_flight.par_iter_mut().enumerate().for_each(|(i, slot)| {
-                // Outside of a pool there is one thread, this one.
+                // Outside of a pool of ours these are the threads of the global one, numbered as well.
                 let thread = rayon::current_thread_index().unwrap_or(0);
                 let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
                 slot.run(model, expect, data, batch, first + i, ask, &mut scratch);

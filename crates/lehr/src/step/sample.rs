@@ -99,7 +99,12 @@ impl Sampler {
             return;
         };
         let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, t).rng(0);
-        match self.sampling {
+        // Epochs begin at step 1; the batch before them is one of its own.
+        let sampling = match self.sampling {
+            Sampling::Epochs if t == 0 => Sampling::WithoutReplacement,
+            sampling => sampling,
+        };
+        match sampling {
             Sampling::WithReplacement => {
                 out.extend((0..size).map(|_| rng.below(self.n_items as u64) as u32));
             }
@@ -119,7 +124,7 @@ impl Sampler {
                 }
             }
             Sampling::Epochs => {
-                let first = u128::from(t) * size as u128;
+                let first = u128::from(t - 1) * size as u128;
                 let mut position = (first % self.n_items as u128) as usize;
                 let mut epoch = (first / self.n_items as u128) as u64;
                 let mut left = size;
@@ -199,7 +204,7 @@ mod tests {
     fn epochs_see_every_item_equally_often() {
         let mut sampler = Sampler::new(10, Some(4), Sampling::Epochs, 1, 0);
         let mut seen = [0; 10];
-        (0..25).for_each(|t| draw(&mut sampler, t).iter().for_each(|&n| seen[n as usize] += 1));
+        (1..=25).for_each(|t| draw(&mut sampler, t).iter().for_each(|&n| seen[n as usize] += 1));
         assert_eq!(seen, [10; 10]);
     }
 

@@ -31,7 +31,7 @@ pub enum Effective {
     Geometric {
         /// M at the first step.
         from: f64,
-        /// The step at which M reaches |S|.
+        /// The last noisy step; at the next one M has reached |S|.
         steps: u64,
     },
 }
@@ -76,9 +76,9 @@ impl Effective {
             Effective::Constant(m)
             | Effective::Linear(m)
             | Effective::Geometric { from: m, .. }
-                if !(m > 0.0 && m.is_finite()) =>
+                if !(m >= 1e-3 && m.is_finite()) =>
             {
-                Some("the effective batch size must be a positive number")
+                Some("the effective batch size must be at least 0.001")
             }
             Effective::Geometric { steps: 0, .. } => Some("a schedule needs at least one step"),
             _ => None,

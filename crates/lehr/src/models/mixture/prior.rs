@@ -138,6 +138,9 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         ));
     }
     params.check(points.n_items(), d)?;
+    if total_weight(points) <= 0.0 {
+        return Err(Error::data("all rows that are left to fit have a weight of 0"));
+    }
     let (mean, deviation) = column_moments(points)?;
     let scale = deviation.iter().map(|&s| power_of_two(s)).collect();
     let units = Units { shift: mean, scale };
@@ -168,7 +171,7 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
             packed
         }
     };
-    if !shape.cholesky(&mut scatter.clone()) {
+    if params.scatter.is_some() && !shape.cholesky(&mut scatter.clone()) {
         return Err(Error::config(
             "scatter",
             "the matrix given",
@@ -182,8 +185,8 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     let mut factor = covariance;
     if !shape.cholesky(&mut factor) {
         return Err(Error::data(
-            "the columns' covariance is singular even after regularisation; drop columns that are \
-             combinations of others, or use --covariance diagonal",
+            "the columns' covariance is singular or overflows; drop columns that are combinations of \
+             others, rescale extreme ones, or use --covariance diagonal",
         ));
     }
     shape.invert_lower(&mut factor);
