@@ -5,8 +5,6 @@ mod common;
 
 use common::sweeps;
 use lehr::data::Points;
-use lehr::math::table::Table;
-use lehr::model::Model;
 use lehr::models::mixture::{Covariance, Weights};
 use lehr::models::{Mixture, MixtureParams};
 use lehr::step::local::log_predictive;
@@ -33,14 +31,6 @@ fn agree(what: &str, found: &[f64], expected: &[f64]) -> f64 {
     let worst = found.iter().zip(expected).map(difference).fold(0.0, f64::max);
     assert!(worst < TOLERANCE, "{what}: off by {worst:e}");
     worst
-}
-
-fn responsibilities(mixture: &Mixture, points: &Points, lambda: &Table) -> Vec<f64> {
-    let items: Vec<u32> = (0..points.n_items() as u32).collect();
-    let mut out = vec![0.0; items.len() * lambda.n_rows()];
-    let expect = mixture.refresh(lambda);
-    mixture.responsibilities(&expect, points, &items, &mut mixture.scratch(), &mut out);
-    out
 }
 
 #[test]
@@ -88,7 +78,7 @@ fn agrees_with_scikit_learn_after_every_recorded_sweep() {
         let mut before = start.clone();
         let mut paired = Vec::new();
         for (lambda, bound) in lambdas.iter().zip(&bounds) {
-            let after = responsibilities(&mixture, &data, lambda);
+            let after = mixture.responsibilities(lambda, &data);
             let divergence: f64 = before
                 .iter()
                 .zip(&after)
@@ -117,7 +107,7 @@ fn agrees_with_scikit_learn_after_every_recorded_sweep() {
                 ("means", all(|c| &c.mean)),
                 ("covariances", all(|c| &c.covariance)),
                 ("precisions", all(|c| &c.precision)),
-                ("responsibilities", responsibilities(&mixture, &data, lambda)),
+                ("responsibilities", mixture.responsibilities(lambda, &data)),
             ];
             for (part, found) in found {
                 let what = format!("{name}: {part} after sweep {sweep}");

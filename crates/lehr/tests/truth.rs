@@ -6,8 +6,6 @@ mod common;
 use common::{clusters, every_mixture, rng, sweeps, watched};
 use lehr::FitConfig;
 use lehr::data::Points;
-use lehr::math::table::Table;
-use lehr::model::Model;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Mixture, MixtureParams};
 use lehr::step::local::log_predictive;
@@ -264,18 +262,10 @@ fn the_bound_of_three_items_from_first_principles() {
         let error = (found / expected - 1.0).abs();
         println!("{name}: {found} {expected} {error:.1e}");
         assert!(error < 1e-13, "{name}: {found} instead of {expected}");
-        let found = responsibilities(&mixture, &points, &lambda);
+        let found = mixture.responsibilities(&lambda, &points);
         let worst = found.iter().zip(phi.concat()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-13, "{name}: responsibilities off by {worst:e}");
     }
-}
-
-fn responsibilities(mixture: &Mixture, points: &Points, lambda: &Table) -> Vec<f64> {
-    let items: Vec<u32> = (0..points.n_items() as u32).collect();
-    let mut out = vec![0.0; items.len() * lambda.n_rows()];
-    let expect = mixture.refresh(lambda);
-    mixture.responsibilities(&expect, points, &items, &mut mixture.scratch(), &mut out);
-    out
 }
 
 /// The predictive density of one Gaussian component is an integral over its mean and precision.
@@ -352,7 +342,7 @@ fn planted_clusters_are_found() {
             let variances = [covariance[0], covariance[covariance.len() - 1]];
             assert!(variances.iter().all(|v| (0.7..1.7).contains(v)), "{name}: {variances:?}");
         }
-        let phi = responsibilities(&mixture, &points, &fitted.state.lambda);
+        let phi = mixture.responsibilities(&fitted.state.lambda, &points);
         for (&label, phi) in labels.iter().zip(phi.chunks_exact(3)) {
             assert!(phi[at[label]] > 0.99, "{name}: {phi:?} for {label}");
         }
@@ -383,7 +373,7 @@ fn items_that_coincide_are_no_trouble() {
         let mixture = Mixture::new(params, &points).unwrap();
         let (fitted, bounds) = watched(&mixture, &points, &FitConfig::default(), 2);
         assert!(bounds.iter().all(|b| b.is_finite()), "{name}");
-        let phi = responsibilities(&mixture, &points, &fitted.state.lambda);
+        let phi = mixture.responsibilities(&fitted.state.lambda, &points);
         for pair in phi.chunks_exact(4).skip(1) {
             assert_eq!(pair, &phi[..4], "{name}: the same place, the same responsibilities");
         }
@@ -441,7 +431,7 @@ fn units_do_not_matter() {
             let mixture = Mixture::new(params.clone(), &points).unwrap();
             let lambda = mixture.lambda_from_responsibilities(&points, &start);
             let (state, bounds) = sweeps(&mixture, &points, lambda, 15);
-            (responsibilities(&mixture, &points, &state.lambda), bounds[15])
+            (mixture.responsibilities(&state.lambda, &points), bounds[15])
         };
         let (phi, bound) = run(1.0, 0.0);
         assert!(phi.iter().any(|&p| 0.01 < p && p < 0.99), "{name}: too easy");

@@ -1,6 +1,5 @@
 //! `lehr transform`: the cluster of each item and every component's responsibility for it.
 
-use lehr::model::Model;
 use lehr::write::{self, Column};
 
 use super::{End, OpenRun};
@@ -25,11 +24,7 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
     let points = run.read(&args.data, &args.points)?;
     let lambda = &run.saved.model_state().lambda;
     let k = lambda.n_rows();
-    let items: Vec<u32> = (0..points.n_items() as u32).collect();
-    let mut responsibilities = vec![0.0; items.len() * k];
-    let expect = run.model.refresh(lambda);
-    let mut scratch = run.model.scratch();
-    run.model.responsibilities(&expect, &points, &items, &mut scratch, &mut responsibilities);
+    let responsibilities = run.model.responsibilities(lambda, &points);
     if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {
         anyhow::bail!(
             "{}: row {} is so far from every component that its densities overflow; look for outliers \
@@ -48,7 +43,7 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
     let columns =
         [Column::i64("label", &labels), Column::matrix("responsibility", &responsibilities, k)];
     write::table(&args.output, &columns)?;
-    let items = counted(items.len() as u64, "item");
+    let items = counted(labels.len() as u64, "item");
     print(&format!("{}: {items} labelled with {k} components\n", args.output.display()))?;
     Ok(End::Done)
 }

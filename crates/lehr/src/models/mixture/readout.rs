@@ -1,6 +1,7 @@
 //! A fitted mixture in a person's terms: weights, means, covariances in the data's units; order by
 //! size; responsibilities; predictive densities.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Mixture, Scratch, Spread};
@@ -8,7 +9,8 @@ use crate::data::Points;
 use crate::math::kernels::{GaussianBlock, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
-use crate::model::Shard;
+use crate::model::{Model, Shard};
+use crate::step::local::SHARD;
 
 /// One component of a fitted mixture, in the data's units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -126,27 +128,30 @@ impl Mixture {
         (-sizes.iter().filter(|&&s| s > 0.0).map(|&s| share(s) * share(s).ln()).sum::<f64>()).exp()
     }
 
-    /// The responsibilities of `items`: rows of K in `out`.
-    pub fn responsibilities(
-        &self,
-        expect: &GaussianBlock,
-        points: &Points,
-        items: &[u32],
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
+    /// The responsibilities of all items: one row of K numbers each.
+    pub fn responsibilities(&self, lambda: &Table, points: &Points) -> Vec<f64> {
         let k = self.params.components;
         let padded = pad_to_lanes(k);
-        let weights = vec![1.0; items.len()];
-        let shard = Shard { data: points, items, weights: &weights };
-        self.for_tiles(expect, &shard, scratch, |scratch, range| {
-            let Scratch { logits, resp, log_sums, .. } = scratch;
-            softmax(self.isa, range.len(), k, logits, &weights[range.clone()], resp, log_sums);
-            let rows = out[range.start * k..range.end * k].chunks_exact_mut(k);
-            for (row, resp) in rows.zip(resp.chunks_exact(padded)) {
-                row.copy_from_slice(&resp[..k]);
-            }
-        });
+        let expect = self.refresh(lambda);
+        let items: Vec<u32> = (0..points.n_items() as u32).collect();
+        let mut out = vec![0.0; items.len() * k];
+        out.par_chunks_mut(SHARD * k).zip(items.par_chunks(SHARD)).for_each_init(
+            || self.scratch(),
+            |scratch, (out, items)| {
+                let weights = [1.0; SHARD];
+                let shard = Shard { data: points, items, weights: &weights[..items.len()] };
+                self.for_tiles(&expect, &shard, scratch, |scratch, range| {
+                    let Scratch { logits, resp, log_sums, .. } = scratch;
+                    let ones = &weights[range.clone()];
+                    softmax(self.isa, range.len(), k, logits, ones, resp, log_sums);
+                    let rows = out[range.start * k..range.end * k].chunks_exact_mut(k);
+                    for (row, resp) in rows.zip(resp.chunks_exact(padded)) {
+                        row.copy_from_slice(&resp[..k]);
+                    }
+                });
+            },
+        );
+        out
     }
 }
 
