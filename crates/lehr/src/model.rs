@@ -172,3 +172,9 @@ impl Dataset for crate::data::Points {
         self.weights()
     }
 }
+
+impl Dataset for crate::data::Docs {
+    fn n_items(&self) -> usize {
+        self.n_items()
+    }
+}
