@@ -118,13 +118,14 @@ impl Watcher for Bar {
 mod tests {
     use super::*;
     use lehr::FitConfig;
+    use lehr::lambda::Lambda;
     use lehr::math::table::Table;
     use lehr::run::fit::Outcome;
     use lehr::run::stop::StopReason;
 
     fn begun(n_init: u32, restart: u32, done: Vec<Outcome>, step: u64, best: bool) -> Bar {
         let config = FitConfig { steps: Some(100), n_init, ..FitConfig::default() };
-        let state = State { step, ..State::at(Table::new(1, 1)) };
+        let state = State { step, ..State::from(Lambda::new(Table::new(1, 1), false, Vec::new())) };
         let best = best.then(|| (0, state.clone()));
         let mut bar = Bar::new(true);
         bar.begins(&config.check(10).unwrap(), &Progress { restart, state, done, best });

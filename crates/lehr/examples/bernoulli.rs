@@ -14,9 +14,10 @@
 
 use lehr::data::Points;
 use lehr::family::{beta, dirichlet};
+use lehr::lambda::Lambda;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Layout, Model, Shard, Stats};
+use lehr::model::{Ask, Layout, Model, RowSet, Shard, Stats};
 use lehr::run::fit::{Problem, fit};
 use lehr::step::schedule::Effective;
 use lehr::step::update::from_raw;
@@ -47,6 +48,7 @@ impl Model for BernoulliMixture {
     type Data = Points;
     /// Row k: E ln pi_k + sum_j E ln(1 - p_kj), then E ln(p_kj / (1 - p_kj)) for every column j.
     type Expect = Table;
+    type Local = Stats;
     /// x_n and phi_n of one item.
     type Scratch = (Vec<f64>, Vec<f64>);
 
@@ -58,7 +60,7 @@ impl Model for BernoulliMixture {
         Layout::one_phase(self.n_components, 1 + 2 * self.n_columns, 1 + self.n_columns)
     }
 
-    fn prior(&self, _row: usize, eta: &mut [f64]) {
+    fn prior(&self, _hyper: &[f64], _row: usize, eta: &mut [f64]) {
         eta.fill(self.b0);
         eta[0] = self.a0;
     }
@@ -76,27 +78,25 @@ impl Model for BernoulliMixture {
             data.copy_row(rng.below(data.n_items() as u64) as usize, &mut item);
             let row = raw.row_mut(k);
             row[0] = size;
-            for (s, x) in row[1..].iter_mut().zip(&item) {
-                *s = size * (0.2 + 0.4 * x + 0.2 * rng.uniform());
-            }
+            let near = |x: &f64| size * (0.2 + 0.4 * x + 0.2 * rng.uniform());
+            row[1..].iter_mut().zip(item.iter().map(near)).for_each(|(s, x)| *s = x);
         }
         from_raw(self, &raw, lambda);
         Ok(())
     }
 
-    fn refresh(&self, lambda: &Table) -> Table {
-        let a: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
-        let mut expect = Table::new(self.n_components, 1 + self.n_columns);
+    fn refresh(&self, lambda: &Lambda, _rows: &RowSet, expect: &mut Table) {
+        let a: Vec<f64> = lambda.table().rows().map(|row| row[0]).collect();
+        *expect = Table::new(self.n_components, 1 + self.n_columns);
         for (k, ln_weight) in dirichlet::expected_ln(&a).into_iter().enumerate() {
             let row = expect.row_mut(k);
             row[0] = ln_weight;
-            for (j, (s, f)) in self.betas(lambda.row(k)).enumerate() {
+            for (j, (s, f)) in self.betas(lambda.table().row(k)).enumerate() {
                 let (ln_one, ln_zero) = beta::expected_ln(s, f);
                 row[0] += ln_zero;
                 row[1 + j] = ln_one - ln_zero;
             }
         }
-        expect
     }
 
     fn scratch(&self) -> (Vec<f64>, Vec<f64>) {
@@ -126,7 +126,7 @@ impl Model for BernoulliMixture {
         }
     }
 
-    fn to_natural(&self, _: usize, _: &Table, raw: &Stats, row: usize, increment: &mut [f64]) {
+    fn to_natural(&self, _: usize, _: &[f64], raw: &Stats, row: usize, increment: &mut [f64]) {
         let raw = raw.row(row);
         increment[..raw.len()].copy_from_slice(raw);
         for (f, s) in increment[raw.len()..].iter_mut().zip(&raw[1..]) {
@@ -143,9 +143,9 @@ impl Model for BernoulliMixture {
         lambda[0] >= self.a0 && lambda[1..].iter().all(|&x| x >= (1.0 - 1e-9) * self.b0)
     }
 
-    fn global_bound(&self, lambda: &Table) -> f64 {
-        let a: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
-        let betas = lambda.rows().flat_map(|row| self.betas(row));
+    fn global_bound(&self, lambda: &Lambda) -> f64 {
+        let a: Vec<f64> = lambda.table().rows().map(|row| row[0]).collect();
+        let betas = lambda.table().rows().flat_map(|row| self.betas(row));
         let of_bits: f64 = betas.map(|(s, f)| beta::divergence(s, f, self.b0, self.b0)).sum();
         -dirichlet::divergence_from_symmetric(&a, self.a0) - of_bits
     }
@@ -159,7 +159,7 @@ fn normalise(l: &mut [f64]) -> f64 {
     ln_sum
 }
 
-/// Four letters of 5 x 5 pixels, line after line.
+// Four letters of 5 x 5 pixels.
 pub const LETTERS: [&str; 4] = [
     "#....#....#....#....#####",
     "#####..#....#....#....#..",
@@ -188,7 +188,7 @@ fn main() -> Result<()> {
         let fitted = fit(problem, &config.check(data.n_items())?, 0, None, &mut ())?;
         println!("{title}: bound {:.2} after {} steps", fitted.outcome.bound, fitted.outcome.steps);
         for line in (0..25).step_by(5) {
-            for row in fitted.state.lambda.rows() {
+            for row in fitted.state.lambda.table().rows() {
                 let pixel = |j: usize| if row[1 + j] > row[26 + j] { '#' } else { '.' };
                 print!("  {}", (line..line + 5).map(pixel).collect::<String>());
             }

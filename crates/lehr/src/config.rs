@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Model;
 use crate::run::stop::StopReason;
 use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
@@ -44,8 +45,17 @@ pub struct FitConfig {
     pub noise_end: f64,
     /// rho. Default: 1 for batch VI, `0.5,1` for annealed batch VI, `power:10:0.75` for batches.
     pub step_size: Option<StepSize>,
-    /// What happens when noise pushes a parameter out of its domain.
-    pub guard: Guard,
+    /// What happens when noise pushes a parameter out of its domain. Default: the model's own.
+    pub guard: Option<Guard>,
+    /// Items keep what their local steps found for the next time, in models that iterate. Faster in
+    /// later epochs, and the only way in which the bound of batch VI never falls; starting afresh
+    /// every time often ends higher.
+    pub warm: bool,
+    /// N, if the items are only some of a larger collection, e.g. those that have just arrived.
+    pub population: Option<usize>,
+    /// Estimate the bound from so many random training items when steps use batches; 0 is all.
+    /// Default: all for mixtures, 1000 for LDA.
+    pub bound_sample: Option<usize>,
     /// Two runs with the same seed, data and settings give the same bits.
     pub seed: u64,
     /// Threads; 0 uses all cores. Does not change results.
@@ -76,7 +86,10 @@ impl Default for FitConfig {
             corrected: true,
             noise_end: 0.75,
             step_size: None,
-            guard: Guard::default(),
+            guard: None,
+            warm: false,
+            population: None,
+            bound_sample: None,
             seed: 0,
             threads: 0,
             n_init: 1,
@@ -151,8 +164,16 @@ pub struct Plan {
     anneal: Anneal,
     /// rho.
     pub step_size: StepSize,
-    /// The guard.
-    pub guard: Guard,
+    /// The guard, if not the model's own; see [`Plan::guard_for`].
+    guard: Option<Guard>,
+    /// Whether items keep local state.
+    pub warm: bool,
+    /// N.
+    pub population: usize,
+    /// How many items the bound is estimated from, if not the model's own number; 0 is all.
+    pub bound_sample: Option<usize>,
+    /// Steps in an epoch.
+    epoch: u64,
     /// The seed.
     pub seed: u64,
     /// How many starts.
@@ -167,6 +188,40 @@ impl Plan {
     /// The noise of one restart.
     pub fn anneal(&self, restart: u32) -> Anneal {
         Anneal { restart, ..self.anneal }
+    }
+
+    /// The guard for this model, or why there is none.
+    pub fn guard_for<M: Model>(&self, model: &M) -> Result<Guard> {
+        let known = model.guards();
+        let Some(guard) = self.guard else { return Ok(known[0]) };
+        if known.contains(&guard) {
+            return Ok(guard);
+        }
+        let names: Vec<String> = known.iter().map(Guard::to_string).collect();
+        let allowed = format!("a {} allows {}", model.name(), names.join(", "));
+        Err(Error::config("guard", guard, allowed))
+    }
+
+    /// Checks what depends on the model.
+    pub fn check_model<M: Model>(&self, model: &M) -> Result<()> {
+        self.guard_for(model)?;
+        if self.warm && model.warm_width() == 0 {
+            let allowed = format!("the local steps of a {} have nothing to keep", model.name());
+            return Err(Error::config("warm", true, allowed));
+        }
+        Ok(())
+    }
+
+    /// How many times over `n_items` items stand for all.
+    pub fn share(&self, n_items: usize) -> f64 {
+        self.population as f64 / n_items as f64
+    }
+
+    /// Whether items forget their local state before step `t`: with batches now and then, since what
+    /// has died in an item cannot come back by itself.
+    pub fn is_cold(&self, t: u64) -> bool {
+        const EPOCHS: u64 = 10;
+        self.warm && self.batch.is_some() && (t - 1).is_multiple_of(EPOCHS * self.epoch)
     }
 
     /// Whether a climb of so many steps and seconds is over, and why.
@@ -229,6 +284,11 @@ impl FitConfig {
                 ));
             }
         }
+        if let Some(population) = self.population.filter(|&population| population < n_items) {
+            let allowed =
+                format!("there are {n_items} items to fit already; leave it out, or more");
+            return Err(Error::config("population", population, allowed));
+        }
         if let Some(problem) = self.effective.problem() {
             return Err(Error::config("effective", self.effective, problem));
         }
@@ -283,6 +343,10 @@ impl FitConfig {
             },
             step_size,
             guard: self.guard,
+            warm: self.warm,
+            population: self.population.unwrap_or(n_items),
+            bound_sample: self.bound_sample,
+            epoch,
             seed: self.seed,
             n_init: self.n_init,
             eval_every: self.eval_every.unwrap_or(epoch),

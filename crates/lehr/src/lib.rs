@@ -23,6 +23,8 @@ pub mod data;
 pub mod read;
 pub mod write;
 pub mod config;
+pub mod lambda;
+pub mod stats;
 pub mod model;
 pub mod step;
 pub mod run;

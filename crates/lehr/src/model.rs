@@ -7,29 +7,35 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Result;
+use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
+use crate::step::update::Guard;
 
-/// Summed statistics of a batch, before they become natural parameters: row r feeds row r of lambda.
-pub type Stats = Table;
+pub use crate::stats::{RowSet, Stats};
 
 /// A conjugate-exponential-family model.
 ///
-/// The global variables' natural parameters are a table, lambda; its rows are components, topics or
-/// whatever the model has many of. One step of Algorithm 1 calls, in this order, [`refresh`],
-/// [`local_step`] on every shard of the batch, and [`to_natural`] and [`in_domain`] on every row of
-/// each phase. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines.
+/// The global variables' natural parameters are a table, lambda; its rows are components, words or
+/// whatever the model has many of. One step of Algorithm 1 calls, in this order, [`support`],
+/// [`refresh`], [`local_step`] on every shard of the batch, and [`to_natural`] and [`in_domain`] on
+/// every row of each phase. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines;
+/// everything with a default body is for models that need it.
 ///
+/// [`support`]: Model::support
 /// [`refresh`]: Model::refresh
 /// [`local_step`]: Model::local_step
 /// [`to_natural`]: Model::to_natural
 /// [`in_domain`]: Model::in_domain
-pub trait Model: Sync {
+pub trait Model: Sync + Sized {
     /// What the items are.
     type Data: Dataset;
     /// Expectations under q of the global variables: all that a local step reads, ready to be sent
     /// to another process.
-    type Expect: Clone + Send + Sync + Serialize + DeserializeOwned;
+    type Expect: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
+    /// What the local steps of one shard leave behind for the statistics: [`Stats`], if they are
+    /// summed item by item.
+    type Local: Local<Self::Expect>;
     /// The buffers of one worker, so that a local step does not allocate.
     type Scratch: Send;
 
@@ -39,38 +45,46 @@ pub trait Model: Sync {
     /// The shape of lambda and of the raw statistics, and the phases of an update.
     fn layout(&self) -> Layout;
 
-    /// eta: the prior's natural parameters of one row.
-    fn prior(&self, row: usize, eta: &mut [f64]);
+    /// eta: the prior's natural parameters of one row. `hyper` are [`Lambda::hyper`].
+    fn prior(&self, hyper: &[f64], row: usize, eta: &mut [f64]);
 
     /// A random start: fills lambda. `address` is where this start's random numbers live.
     fn start(&self, data: &Self::Data, address: Address, lambda: &mut Table) -> Result<()>;
 
-    /// The expectations under q for this lambda.
-    fn refresh(&self, lambda: &Table) -> Self::Expect;
+    /// The rows of lambda that these items touch: the others neither need expectations nor get
+    /// statistics. By default all; see [`Layout::lazy`].
+    fn support(&self, _data: &Self::Data, _items: &[u32], rows: &mut RowSet) {
+        rows.insert_all();
+    }
+
+    /// The expectations under q for the given rows of this lambda.
+    fn refresh(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Self::Expect);
 
     /// Fresh buffers for one worker.
     fn scratch(&self) -> Self::Scratch;
 
-    /// The local step: finds q(theta_n) for every item n of the shard, adds `w_n E_q[t(theta_n)]` to
-    /// `stats` if asked to, and writes each item's part of the bound, unweighted, to `bounds`.
+    /// The local step: finds q(theta_n) for every item n of the shard, adds what `w_n E_q[t(theta_n)]`
+    /// needs to `local` (which is clear) if asked to, and writes each item's part of the bound,
+    /// unweighted, to `bounds` if asked to.
     ///
-    /// A pure function of its arguments: no randomness, no allocation, no input or output.
+    /// A pure function of its arguments: no randomness, no input or output; allocation only for
+    /// shards larger than any before.
     fn local_step(
         &self,
         expect: &Self::Expect,
         shard: Shard<'_, Self::Data>,
         ask: Ask,
         scratch: &mut Self::Scratch,
-        stats: &mut Stats,
+        local: &mut Self::Local,
         bounds: &mut [f64],
     );
 
     /// The linear map from raw statistics to the natural-parameter increment of one row, for the
-    /// columns of `phase`. May read lambda (the phases before this one are already in it).
+    /// columns of `phase`. May read the row as it is (the phases before this one are already in it).
     fn to_natural(
         &self,
         _phase: usize,
-        _lambda: &Table,
+        _old: &[f64],
         raw: &Stats,
         row: usize,
         increment: &mut [f64],
@@ -86,26 +100,180 @@ pub trait Model: Sync {
     fn above_prior(&self, row: usize, lambda: &[f64]) -> bool;
 
     /// E_q[ln p(beta) - ln q(beta)] with every constant.
-    fn global_bound(&self, lambda: &Table) -> f64;
+    fn global_bound(&self, lambda: &Lambda) -> f64;
+
+    /// The guards that make sense for this model; the first is the default.
+    fn guards(&self) -> &'static [Guard] {
+        &[Guard::Reject, Guard::RejectBelowPrior, Guard::Clip, Guard::Halve]
+    }
+
+    /// How a batch is cut into pieces.
+    fn sharding(&self) -> Sharding {
+        Sharding::for_dense(&self.layout())
+    }
 
     /// Brings lambda into an equivalent or better form after a step, e.g. components sorted by
     /// size. Must not lower the bound of a noiseless full-batch step.
-    fn settle(&self, _lambda: &mut Table) {}
+    fn settle(&self, _lambda: &mut Lambda) {}
+
+    /// Hyperparameters to be learned by point estimates, as they are at the start.
+    fn hyper(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// How many numbers [`Local::add_hyper`] sums.
+    fn hyper_width(&self) -> usize {
+        0
+    }
+
+    /// Learns the hyperparameters after an update. Must not lower the bound of a noiseless full-batch
+    /// step.
+    fn learn_hyper(&self, _step: HyperStep<'_>, _lambda: &mut Lambda) {}
+
+    /// Numbers per item with which its next local step can begin; 0 if all begin afresh.
+    fn warm_width(&self) -> usize {
+        0
+    }
+
+    /// How many random training items the bound is estimated from when steps use batches; `None` is
+    /// all of them, which takes as long as an epoch.
+    fn bound_sample(&self) -> Option<usize> {
+        None
+    }
+
+    /// Numbers about this state that belong in the trace.
+    fn measures(&self, _lambda: &Lambda, _data: &Self::Data) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
+    /// How well the model predicts items that it was not fitted to, `population` being the number
+    /// of those it was fitted to. By default the mean of [`Model::log_predictive`].
+    fn score(&self, lambda: &Lambda, data: &Self::Data, _population: usize) -> Scores {
+        let main = crate::run::objective::mean_log_predictive(self, lambda, data);
+        Scores { main, named: Vec::new() }
+    }
 
     /// The log predictive density of each item, or a lower bound of it: by default the item's part
     /// of the bound.
     fn log_predictive(
         &self,
-        lambda: &Table,
+        lambda: &Lambda,
         shard: Shard<'_, Self::Data>,
         scratch: &mut Self::Scratch,
         out: &mut [f64],
     ) {
-        let ask = Ask { stats: false };
-        let layout = self.layout();
-        let mut unused = Stats::new(layout.n_rows, layout.raw_width);
-        self.local_step(&self.refresh(lambda), shard, ask, scratch, &mut unused, out);
+        let mut expect = Self::Expect::default();
+        self.refresh(lambda, shard.rows, &mut expect);
+        let mut unused = Self::Local::new(&self.layout());
+        self.local_step(&expect, shard, Ask::EVALUATE, scratch, &mut unused, out);
     }
+}
+
+/// What the local steps of a shard leave behind, and how that becomes statistics.
+///
+/// [`Stats`] is the usual one: each shard sums for itself, and the shards' sums are added in order.
+/// A model with many rows keeps its items' q instead and sums row by row over all shards.
+pub trait Local<Expect>: Send + Sync + Sized {
+    /// Room for one shard.
+    fn new(layout: &Layout) -> Self;
+
+    /// Forgets the last shard, keeping the memory.
+    fn clear(&mut self);
+
+    /// Adds the statistics of all `shards`, in order, to `out`: those of the rows in `slots`.
+    fn gather(
+        shards: &[Self],
+        expect: &Expect,
+        rows: &RowSet,
+        slots: Range<usize>,
+        ask: Ask,
+        out: &mut [f64],
+    );
+
+    /// Adds what [`Model::learn_hyper`] needs, unweighted.
+    fn add_hyper(&self, _sums: &mut [f64]) {}
+
+    /// Each item's numbers for its next local step, item after item.
+    fn warm(&self) -> &[f32] {
+        &[]
+    }
+
+    /// Iterations that the local steps took, if they iterate.
+    fn iterations(&self) -> u64 {
+        0
+    }
+}
+
+impl<Expect> Local<Expect> for Stats {
+    fn new(layout: &Layout) -> Self {
+        Stats::new(layout.n_rows, layout.raw_width)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn gather(
+        shards: &[Self],
+        _expect: &Expect,
+        _rows: &RowSet,
+        slots: Range<usize>,
+        _ask: Ask,
+        out: &mut [f64],
+    ) {
+        // Each entry's sum runs over the shards in order.
+        for shard in shards {
+            out.iter_mut().zip(shard.slots(slots.clone())).for_each(|(o, p)| *o += p);
+        }
+    }
+}
+
+/// How a batch is cut: part of the results' definition, so it depends on the model alone and never
+/// on the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sharding {
+    /// Items in a shard, the unit of parallel work.
+    pub items: usize,
+    /// Shards whose local results are held at once and gathered together.
+    pub wave: usize,
+}
+
+/// Items in a shard of most models.
+pub const SHARD: usize = 512;
+
+impl Sharding {
+    /// For models that sum item by item: as many shards as fit into a cache, within reason.
+    fn for_dense(layout: &Layout) -> Self {
+        const IN_CACHE: usize = 1 << 20; // numbers, 8 MB
+        let affordable = IN_CACHE / (layout.n_rows * layout.raw_width).max(1);
+        // All threads wait for each other between waves, which takes long where the machine is
+        // shared; so waves are long.
+        Sharding { items: SHARD, wave: affordable.clamp(32, 256) }
+    }
+}
+
+/// An update of hyperparameters.
+#[derive(Debug, Clone, Copy)]
+pub struct HyperStep<'a> {
+    /// t.
+    pub step: u64,
+    /// rho_t.
+    pub rho: f64,
+    /// |S|.
+    pub batch: usize,
+    /// Whether the batch is everything.
+    pub full: bool,
+    /// The sums of [`Local::add_hyper`] over the batch.
+    pub sums: &'a [f64],
+}
+
+/// How well a model predicts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scores {
+    /// The one to choose by; higher is better.
+    pub main: f64,
+    /// Others, by name.
+    pub named: Vec<(&'static str, f64)>,
 }
 
 /// The shape of lambda, of the raw statistics, and the phases of one update.
@@ -119,12 +287,16 @@ pub struct Layout {
     pub raw_width: usize,
     /// Blocks of coordinates that are updated one after the other from the same raw statistics.
     pub phases: Vec<Phase>,
+    /// Whether rows that a batch does not touch are left to decay lazily (see [`crate::lambda`]):
+    /// for models with very many rows of equal priors, one phase, and a
+    /// [`Model::support`] that is not everything.
+    pub lazy: bool,
 }
 
 impl Layout {
     /// The usual layout: one phase that updates everything.
     pub fn one_phase(n_rows: usize, width: usize, raw_width: usize) -> Self {
-        Layout { n_rows, width, raw_width, phases: vec![Phase { columns: 0..width }] }
+        Layout { n_rows, width, raw_width, phases: vec![Phase { columns: 0..width }], lazy: false }
     }
 }
 
@@ -144,13 +316,32 @@ pub struct Shard<'a, D> {
     pub items: &'a [u32],
     /// w_n for each of them: the item's own weight times its annealing weight. May be negative.
     pub weights: &'a [f64],
+    /// The rows of lambda that the batch touches, and their slots.
+    pub rows: &'a RowSet,
+    /// [`Model::warm_width`] numbers for each item, or none: then all begin afresh.
+    pub warm: &'a [f32],
 }
 
-/// What a local pass should produce beside the items' bounds.
-#[derive(Debug, Clone, Copy)]
+/// What a local pass should produce.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ask {
-    /// Statistics; without them a pass only evaluates the bound.
+    /// Statistics.
     pub stats: bool,
+    /// The items' parts of the bound.
+    pub bound: bool,
+    /// Local steps that iterate go on until they stand still, not only until it does not matter
+    /// for training.
+    pub precise: bool,
+    /// Shrink the noise of rows that few items touch, this being the variance of the annealing
+    /// weights: the guard `shrink`. 0 is off.
+    pub shrink: f64,
+}
+
+impl Ask {
+    /// The bound alone, as exactly as can be.
+    pub const EVALUATE: Ask = Ask { stats: false, bound: true, precise: true, shrink: 0.0 };
+    /// Statistics and bound of a noiseless pass.
+    pub const TRAIN: Ask = Ask { stats: true, bound: true, precise: false, shrink: 0.0 };
 }
 
 /// A collection of items.
@@ -161,6 +352,9 @@ pub trait Dataset: Sync {
     fn item_weights(&self) -> Option<&[f64]> {
         None
     }
+    /// So many items have just been read and are not needed for now: data that live in a file may
+    /// let go of memory.
+    fn release(&self, _n_items: usize) {}
 }
 
 impl Dataset for crate::data::Points {

@@ -6,8 +6,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::{ForModel, for_every_model, start};
-use lehr::data::Points;
-use lehr::model::{Ask, Model, Shard, Stats};
+use lehr::model::{Ask, Local, Model, RowSet, Shard};
+use lehr::run::fit::State;
 
 thread_local! {
     /// Requests of this thread; others (the test harness) do not count.
@@ -50,16 +50,20 @@ fn requests(work: impl FnOnce()) -> u64 {
 fn a_warm_local_step_does_not_allocate() {
     struct Warm;
     impl ForModel for Warm {
-        fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+        fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data) {
             let layout = model.layout();
-            let (expect, mut scratch) = (model.refresh(&start(model, data)), model.scratch());
-            let mut stats = Stats::new(layout.n_rows, layout.raw_width);
+            let mut expect = M::Expect::default();
+            let rows = RowSet::all(layout.n_rows);
+            model.refresh(&State::at(model, start(model, data)).lambda, &rows, &mut expect);
+            let (mut scratch, mut local) = (model.scratch(), M::Local::new(&layout));
             let items: Vec<u32> = (0..512).collect();
             let (weights, mut bounds) = (vec![1.5; 512], vec![0.0; 512]);
-            for (pass, ask) in [true, true, false].map(|stats| Ask { stats }).iter().enumerate() {
-                let shard = Shard { data, items: &items, weights: &weights };
+            for (pass, ask) in [Ask::TRAIN, Ask::TRAIN, Ask::EVALUATE].into_iter().enumerate() {
+                let (items, rows) = (&items[..], &rows);
+                let shard = Shard { data, items, weights: &weights, rows, warm: &[] };
                 let count = requests(|| {
-                    model.local_step(&expect, shard, *ask, &mut scratch, &mut stats, &mut bounds);
+                    local.clear();
+                    model.local_step(&expect, shard, ask, &mut scratch, &mut local, &mut bounds);
                 });
                 // The first pass warms up.
                 assert!(pass == 0 || count == 0, "{name}, pass {pass}: {count} allocations");

@@ -3,27 +3,44 @@
 
 mod common;
 
-use common::{ForModel, bits, deviation, for_every_model, start, sweeps, watched};
+use common::{
+    ForModel, ForPointsModel, bits, deviation, for_every_model, for_every_points_model, start,
+    sweeps, watched,
+};
 use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Dataset, Layout, Model, Shard, Stats};
+use lehr::model::{Ask, Dataset, Layout, Local, Model, RowSet, SHARD, Shard, Stats};
 use lehr::models::{Mixture, Stored};
+use lehr::run::fit::State;
 use lehr::step::anneal::{Law, weights};
-use lehr::step::local::{Executor, SHARD, Threads};
+use lehr::step::local::{Executor, Threads};
 use lehr::step::sample::Batch;
 use lehr::step::schedule::Effective;
+use lehr::step::warm::Warm;
 
 /// Makes a test that checks one law with every model on `n_items` items.
 macro_rules! law {
+    (points: $name:ident($n_items:expr), $check:ident) => {
+        #[test]
+        fn $name() {
+            struct Law;
+            impl ForPointsModel for Law {
+                fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+                    $check(name, model, data);
+                }
+            }
+            for_every_points_model($n_items, &Law);
+        }
+    };
     ($(#[$doc:meta])* $name:ident($n_items:expr), $check:ident) => {
         $(#[$doc])*
         #[test]
         fn $name() {
             struct Law;
             impl ForModel for Law {
-                fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+                fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data) {
                     $check(name, model, data);
                 }
             }
@@ -43,14 +60,31 @@ fn raw_of<M: Model>(model: &M) -> Stats {
 fn pass<M: Model>(model: &M, data: &M::Data, lambda: &Table, items: Vec<u32>) -> (Stats, f64) {
     let mut stats = raw_of(model);
     let batch = Batch::of(items, data.n_items());
-    let expect = model.refresh(lambda);
-    let ask = Ask { stats: true };
-    let bound = Threads::new().local_pass(model, &expect, data, &batch, ask, &mut stats);
+    let expect = expect_of(model, lambda);
+    let bound = local_pass(model, &expect, data, &batch, &mut stats);
     (stats, bound)
 }
 
+fn expect_of<M: Model>(model: &M, lambda: &Table) -> M::Expect {
+    let mut expect = M::Expect::default();
+    let rows = RowSet::all(model.layout().n_rows);
+    model.refresh(&State::at(model, lambda.clone()).lambda, &rows, &mut expect);
+    expect
+}
+
+fn local_pass<M: Model>(
+    model: &M,
+    expect: &M::Expect,
+    data: &M::Data,
+    batch: &Batch,
+    stats: &mut Stats,
+) -> f64 {
+    let warm = &mut Warm::off();
+    Threads::new().local_pass(model, expect, data, batch, Ask::TRAIN, warm, stats).bound
+}
+
 law!(statistics_become_parameters_linearly(300), linear);
-fn linear<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (one, _) = pass(model, data, &lambda, (0..100).collect());
     let (two, _) = pass(model, data, &lambda, (100..300).collect());
@@ -63,7 +97,7 @@ fn linear<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
         for row in 0..model.layout().n_rows {
             let natural = |raw: &Stats| {
                 let mut increment = vec![f64::NAN; phase.columns.len()];
-                model.to_natural(at, &lambda, raw, row, &mut increment);
+                model.to_natural(at, lambda.row(row), raw, row, &mut increment);
                 increment
             };
             let (one, two) = (natural(&one), natural(&two));
@@ -76,13 +110,13 @@ fn linear<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 }
 
 law!(prior_and_starts_lie_in_the_domain(60), domain);
-fn domain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
     let layout = model.layout();
     assert_eq!(layout.phases.first().unwrap().columns.start, 0, "{name}");
     assert_eq!(layout.phases.last().unwrap().columns.end, layout.width, "{name}");
     let mut eta = vec![f64::NAN; layout.width];
     for row in 0..layout.n_rows {
-        model.prior(row, &mut eta);
+        model.prior(&model.hyper(), row, &mut eta);
         assert!(eta.iter().all(|x| x.is_finite()), "{name}: {eta:?}");
         assert!(model.in_domain(row, &eta) && model.above_prior(row, &eta), "{name}, row {row}");
         let half: Vec<f64> = eta.iter().map(|x| 0.5 * x).collect();
@@ -102,12 +136,12 @@ fn domain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
         assert!(lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
         // Noiseless updates stay at or above the prior: what `reject-below-prior` relies on.
         let (state, _) = sweeps(model, data, lambda, 3);
-        assert!(state.lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
+        assert!(state.lambda.table().rows().enumerate().all(valid), "{name}, restart {restart}");
         assert_eq!(state.guard_hits, 0, "{name}");
     }
 }
 
-law!(shards_are_merged_in_their_order(3000), merge);
+law!(points: shards_are_merged_in_their_order(3000), merge);
 fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     let lambda = start(model, data);
     let items: Vec<u32> = (0..data.n_items() as u32).rev().collect();
@@ -123,54 +157,57 @@ fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 }
 
 law!(an_empty_batch_changes_nothing(300), empty);
-fn empty<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn empty<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (nothing, bound) = pass(model, data, &lambda, Vec::new());
     assert!(nothing.values().iter().all(|&x| x.to_bits() == 0) && bound.to_bits() == 0, "{name}");
-    let (mut stats, _) = pass(model, data, &lambda, (0..300).collect());
-    let before = stats.clone();
-    let shard = Shard { data, items: &[], weights: &[] };
-    let (expect, mut scratch) = (model.refresh(&lambda), model.scratch());
-    model.local_step(&expect, shard, Ask { stats: true }, &mut scratch, &mut stats, &mut []);
-    assert_eq!(bits(stats.values()), bits(before.values()), "{name}");
 }
 
-law!(a_local_step_adds_and_does_not_remember(300), adds);
-fn adds<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+law!(a_local_step_does_not_remember(300), adds);
+fn adds<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
-    let (expect, mut scratch) = (model.refresh(&lambda), model.scratch());
-    let items: Vec<u32> = (0..200).collect();
-    let weights: Vec<f64> = items.iter().map(|&n| f64::from(n % 5) - 1.0).collect();
-    let mut run = |stats: &mut Stats, stats_too: bool| {
+    let (expect, mut scratch) = (expect_of(model, &lambda), model.scratch());
+    let layout = model.layout();
+    let rows = RowSet::all(layout.n_rows);
+    let mut local = M::Local::new(&layout);
+    let mut run = |n_items: u32, stats: bool| {
+        let items: Vec<u32> = (0..n_items).collect();
+        let weights: Vec<f64> = items.iter().map(|&n| f64::from(n % 5) - 1.0).collect();
         let mut bounds = vec![f64::NAN; items.len()];
-        let shard = Shard { data, items: &items, weights: &weights };
-        let ask = Ask { stats: stats_too };
-        model.local_step(&expect, shard, ask, &mut scratch, stats, &mut bounds);
-        bounds
+        let shard = Shard { data, items: &items, weights: &weights, rows: &rows, warm: &[] };
+        let ask = Ask { stats, ..Ask::TRAIN };
+        local.clear();
+        model.local_step(&expect, shard, ask, &mut scratch, &mut local, &mut bounds);
+        let mut out = raw_of(model);
+        let all = 0..layout.n_rows;
+        for slots in all.step_by(rows.part(layout.raw_width)) {
+            let slots = slots..(slots + rows.part(layout.raw_width)).min(layout.n_rows);
+            let width = layout.raw_width;
+            let out = &mut out.values_mut()[slots.start * width..slots.end * width];
+            if stats {
+                M::Local::gather(std::slice::from_ref(&local), &expect, &rows, slots, ask, out);
+            }
+        }
+        (bits(&bounds), bits(out.values()))
     };
-    let (mut once, mut twice, mut never) = (raw_of(model), raw_of(model), raw_of(model));
-    let bounds = run(&mut once, true);
-    assert!(bounds.iter().all(|b| b.is_finite()), "{name}");
-    for _ in 0..2 {
-        assert_eq!(bits(&run(&mut twice, true)), bits(&bounds), "{name}");
-    }
-    assert_eq!(bits(&run(&mut never, false)), bits(&bounds), "{name}: bounds with no statistics");
-    assert!(never.values().iter().all(|&x| x == 0.0), "{name}: statistics nobody asked for");
-    let doubled: Vec<f64> = once.values().iter().map(|x| 2.0 * x).collect();
-    assert!(deviation(twice.values(), &doubled) < 1e-13, "{name}");
+    let first = run(30, true);
+    assert!(first.0.iter().all(|&b| f64::from_bits(b).is_finite()), "{name}");
+    run(29, true);
+    assert_eq!(run(30, true), first, "{name}");
+    assert_eq!(run(30, false).0, first.0, "{name}: bounds with no statistics");
+    assert!(run(0, true).1.iter().all(|&x| x == 0), "{name}: no items");
 }
 
 law!(expectations_and_statistics_survive_the_wire(700), wire);
-fn wire<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn wire<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
-    let expect = model.refresh(&lambda);
+    let expect = expect_of(model, &lambda);
     let text = serde_json::to_string(&expect).unwrap();
     let received: M::Expect = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
     let batch = Batch::all(data.n_items());
-    let ask = Ask { stats: true };
     let (mut here, mut there) = (raw_of(model), raw_of(model));
-    let one = Threads::new().local_pass(model, &expect, data, &batch, ask, &mut here);
-    let two = Threads::new().local_pass(model, &received, data, &batch, ask, &mut there);
+    let one = local_pass(model, &expect, data, &batch, &mut here);
+    let two = local_pass(model, &received, data, &batch, &mut there);
     assert_eq!(bits(here.values()), bits(there.values()), "{name}");
     assert_eq!(one.to_bits(), two.to_bits(), "{name}");
     let text = serde_json::to_string(&here).unwrap();
@@ -179,7 +216,7 @@ fn wire<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 }
 
 law!(an_effective_size_as_large_as_the_batch_is_plain_svi(1100), plain);
-fn plain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn plain<M: Model>(name: &str, model: &M, data: &M::Data) {
     // The stopping rule is on: a run without noise must also end where plain SVI ends.
     for batch in [None, Some(200)] {
         let size = batch.unwrap_or(data.n_items()) as f64;
@@ -196,8 +233,8 @@ fn plain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
                 let what = format!("{name}, batch {batch:?}, {law:?}, {effective}");
                 assert_eq!(found.0.outcome, svi.0.outcome, "{what}");
                 assert_eq!(
-                    bits(found.0.state.lambda.values()),
-                    bits(svi.0.state.lambda.values()),
+                    bits(found.0.state.lambda.table().values()),
+                    bits(svi.0.state.lambda.table().values()),
                     "{what}"
                 );
                 assert_eq!(bits(&found.1), bits(&svi.1), "{what}");
@@ -209,7 +246,7 @@ fn plain<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 }
 
 law!(one_two_and_seven_threads_give_the_same_bits(3000), threads);
-fn threads<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn threads<M: Model>(name: &str, model: &M, data: &M::Data) {
     let base = FitConfig { steps: Some(6), tol: 0.0, n_init: 2, ..FitConfig::default() };
     let mut configs = vec![base.clone(), FitConfig { batch: Some(1600), ..base.clone() }];
     for law in LAWS {
@@ -220,7 +257,7 @@ fn threads<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     for config in configs {
         let run = |threads| {
             let (fitted, bounds) = watched(model, data, &config, threads);
-            (bits(fitted.state.lambda.values()), bits(&bounds), fitted.state.guard_hits)
+            (bits(fitted.state.lambda.table().values()), bits(&bounds), fitted.state.guard_hits)
         };
         let one = run(1);
         for threads in [2, 7] {
@@ -229,7 +266,7 @@ fn threads<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     }
 }
 
-law!(a_weight_counts_copies_of_the_row(120), copies);
+law!(points: a_weight_counts_copies_of_the_row(120), copies);
 fn copies<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     // Weights 0, 1, 2 and 3 on the one side; none, one, two and three copies on the other.
     let times = |n: u32| (n * 7 % 11 % 4) as usize;
@@ -241,7 +278,7 @@ fn copies<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     same_fit(name, model, &weighted, &copied, start(model, data));
 }
 
-law!(a_weight_of_zero_is_no_row(120), absent);
+law!(points: a_weight_of_zero_is_no_row(120), absent);
 fn absent<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     let all: Vec<u32> = (0..data.n_items() as u32).collect();
     let weights = all.iter().map(|n| f64::from(u8::from(n % 3 > 0))).collect();
@@ -254,7 +291,7 @@ fn absent<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 fn same_fit<M: Model>(name: &str, model: &M, one: &M::Data, two: &M::Data, lambda: Table) {
     let (state_one, bounds_one) = sweeps(model, one, lambda.clone(), 20);
     let (state_two, bounds_two) = sweeps(model, two, lambda, 20);
-    for (a, b) in state_one.lambda.rows().zip(state_two.lambda.rows()) {
+    for (a, b) in state_one.lambda.table().rows().zip(state_two.lambda.table().rows()) {
         assert!(deviation(a, b) < 1e-12, "{name}: lambda {:e}", deviation(a, b));
     }
     let found = deviation(&bounds_one, &bounds_two);

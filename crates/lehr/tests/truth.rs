@@ -8,6 +8,7 @@ use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Mixture, MixtureParams};
+use lehr::run::fit::State;
 use lehr::step::local::log_predictive;
 
 // ---- Plain dense 2 x 2 algebra and special functions, on purpose not the library's. ----
@@ -310,7 +311,12 @@ fn the_log_predictive_is_the_integral_over_the_posterior() {
     };
     let new = [m, 3.0, 0.0, -4.0, 9.0, 30.0];
     let new_points = Points::new(new.to_vec(), 1).unwrap();
-    let found = log_predictive(&mixture, &lambda, &new_points, &[0, 1, 2, 3, 4, 5]);
+    let found = log_predictive(
+        &mixture,
+        &State::at(&mixture, lambda.clone()).lambda,
+        &new_points,
+        &[0, 1, 2, 3, 4, 5],
+    );
     for (x, found) in new.into_iter().zip(found) {
         let expected = density(x).ln();
         println!("{x}: {found} {expected}");
@@ -328,7 +334,7 @@ fn planted_clusters_are_found() {
     for (name, params) in every_mixture(3) {
         let mixture = Mixture::new(params, &points).unwrap();
         let (fitted, _) = watched(&mixture, &points, &FitConfig::default(), 2);
-        let components = mixture.components(&fitted.state.lambda);
+        let components = mixture.components(fitted.state.lambda.table());
         // Which component sits at which centre.
         let at = centres.map(|centre| {
             let near = |mean: &[f64]| (0..2).all(|j| (mean[j] - centre[j]).abs() < 0.3);
@@ -342,7 +348,7 @@ fn planted_clusters_are_found() {
             let variances = [covariance[0], covariance[covariance.len() - 1]];
             assert!(variances.iter().all(|v| (0.7..1.7).contains(v)), "{name}: {variances:?}");
         }
-        let phi = mixture.responsibilities(&fitted.state.lambda, &points);
+        let phi = mixture.responsibilities(fitted.state.lambda.table(), &points);
         for (&label, phi) in labels.iter().zip(phi.chunks_exact(3)) {
             assert!(phi[at[label]] > 0.99, "{name}: {phi:?} for {label}");
         }
@@ -358,7 +364,7 @@ fn planted_letters_are_found() {
     let letter = |row: &[f64]| -> String {
         (1..26).map(|j| if row[j] > row[25 + j] { '#' } else { '.' }).collect()
     };
-    let mut found: Vec<String> = fitted.state.lambda.rows().map(letter).collect();
+    let mut found: Vec<String> = fitted.state.lambda.table().rows().map(letter).collect();
     let mut planted = common::bernoulli::LETTERS.map(String::from).to_vec();
     found.sort();
     planted.sort();
@@ -373,7 +379,7 @@ fn items_that_coincide_are_no_trouble() {
         let mixture = Mixture::new(params, &points).unwrap();
         let (fitted, bounds) = watched(&mixture, &points, &FitConfig::default(), 2);
         assert!(bounds.iter().all(|b| b.is_finite()), "{name}");
-        let phi = mixture.responsibilities(&fitted.state.lambda, &points);
+        let phi = mixture.responsibilities(fitted.state.lambda.table(), &points);
         for pair in phi.chunks_exact(4).skip(1) {
             assert_eq!(pair, &phi[..4], "{name}: the same place, the same responsibilities");
         }
@@ -431,7 +437,7 @@ fn units_do_not_matter() {
             let mixture = Mixture::new(params.clone(), &points).unwrap();
             let lambda = mixture.lambda_from_responsibilities(&points, &start);
             let (state, bounds) = sweeps(&mixture, &points, lambda, 15);
-            (mixture.responsibilities(&state.lambda, &points), bounds[15])
+            (mixture.responsibilities(state.lambda.table(), &points), bounds[15])
         };
         let (phi, bound) = run(1.0, 0.0);
         assert!(phi.iter().any(|&p| 0.01 < p && p < 0.99), "{name}: too easy");

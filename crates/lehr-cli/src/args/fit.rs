@@ -49,7 +49,7 @@ pub struct FitArgs {
     #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "S", help_heading = "Batches and annealing")]
     pub batch: Option<usize>,
     /// How batches are drawn [default: epochs].
-    #[arg(long, value_parser = named::<Sampling>(&["epochs", "without-replacement", "with-replacement"]),
+    #[arg(long, value_parser = named::<Sampling>(&["epochs", "without-replacement", "with-replacement", "in-order"]),
         help_heading = "Batches and annealing")]
     pub sampling: Option<Sampling>,
     /// M, the effective batch size: smaller is noisier. 50, 50t (50 times the step),
@@ -79,10 +79,16 @@ pub struct FitArgs {
         help_heading = "Batches and annealing"
     )]
     pub step_size: Option<StepSize>,
-    /// What to do when noise pushes a component out of its domain [default: reject].
-    #[arg(long, value_parser = named::<Guard>(&["reject", "reject-below-prior", "clip", "halve"]),
+    /// What to do when noise pushes a parameter out of its domain [default: reject; lda: shrink].
+    #[arg(long, value_parser = named::<Guard>(&["reject", "reject-below-prior", "clip", "halve", "clamp", "shrink"]),
         help_heading = "Batches and annealing")]
     pub guard: Option<Guard>,
+    /// lda: documents begin where their last local step ended, which is faster in later epochs.
+    #[arg(long, help_heading = "Batches and annealing")]
+    pub warm: bool,
+    /// N, if the items are only some of a larger collection [default: as many as there are].
+    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Batches and annealing")]
+    pub population: Option<usize>,
     /// The seed: same seed, data and settings, same bits [default: 0].
     #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
     pub seed: Option<u64>,
@@ -98,6 +104,10 @@ pub struct FitArgs {
     /// Evaluate the bound every N steps [default: every sweep, or once an epoch].
     #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub eval_every: Option<u64>,
+    /// With --batch, estimate the bound from N random training items; 0 is all [default: 0; lda:
+    /// 1000].
+    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
+    pub bound_sample: Option<usize>,
     /// Save every N steps [default: once a minute].
     #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub checkpoint_every: Option<u64>,
@@ -149,7 +159,10 @@ impl FitArgs {
             corrected: file.corrected && !self.paper_variance,
             noise_end: self.noise_end.unwrap_or(file.noise_end),
             step_size: self.step_size.or(file.step_size),
-            guard: self.guard.unwrap_or(file.guard),
+            guard: self.guard.or(file.guard),
+            warm: self.warm || file.warm,
+            population: self.population.or(file.population),
+            bound_sample: self.bound_sample.or(file.bound_sample),
             seed: self.seed.unwrap_or(file.seed),
             threads: self.threads.unwrap_or(file.threads),
             n_init: self.n_init.unwrap_or(file.n_init),

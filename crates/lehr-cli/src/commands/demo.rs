@@ -272,7 +272,7 @@ fn draw(mixture: &Mixture, points: &Points, methods: &[Method], best: &Run) -> F
         .y_label("x2")
         .equal_units()
         .with(Series::scatter(dots).colour(Colour::GREY));
-    for c in mixture.components(&best.fit.state.lambda) {
+    for c in mixture.components(best.fit.state.lambda.table()) {
         if c.size < 1.0 {
             continue;
         }

@@ -62,9 +62,7 @@ pub fn run(args: EvalArgs) -> anyhow::Result<End> {
 
 fn score(run: &OpenRun, points: &Points) -> Scores {
     let lambda = &run.saved.model_state().lambda;
-    let expect = run.model.refresh(lambda);
-    let mut executor = Threads::new();
-    let bound = objective::bound(&run.model, lambda, &expect, points, &mut executor);
+    let bound = objective::bound(&run.model, lambda, points, &mut Threads::new());
     let weight = points.weights().map_or(points.n_items() as f64, |w| w.iter().sum());
     Scores {
         items: points.n_items(),

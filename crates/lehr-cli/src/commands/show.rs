@@ -35,7 +35,7 @@ pub fn run(args: ShowArgs) -> anyhow::Result<End> {
     let run = OpenRun::open(&args.run)?;
     let trace = run.directory.trace()?;
     let state = run.saved.model_state();
-    let components = run.model.components(&state.lambda);
+    let components = run.model.components(state.lambda.table());
     let shown = shown_restart(&run.saved);
     let climb: Vec<&Observation> = trace.iter().filter(|o| o.restart == shown).collect();
     if args.json {
@@ -44,7 +44,7 @@ pub fn run(args: ShowArgs) -> anyhow::Result<End> {
             complete: matches!(run.saved, Saved::Complete(..)),
             step: state.step,
             bound: climb.last().map(|o| o.bound),
-            effective_clusters: run.model.effective_clusters(&state.lambda),
+            effective_clusters: run.model.effective_clusters(state.lambda.table()),
             guard_hits: state.guard_hits,
             components: &components,
         };
@@ -154,7 +154,7 @@ fn ending(run: &OpenRun, climb: &[&Observation]) -> String {
     text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
     text += &format!(
         "clusters  {:.1} in effect (exp of the entropy of the sizes)\n",
-        run.model.effective_clusters(&state.lambda)
+        run.model.effective_clusters(state.lambda.table())
     );
     text
 }

@@ -22,7 +22,7 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
         }
     }
     let points = run.read(&args.data, &args.points)?;
-    let lambda = &run.saved.model_state().lambda;
+    let lambda = run.saved.model_state().lambda.table();
     let k = lambda.n_rows();
     let responsibilities = run.model.responsibilities(lambda, &points);
     if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {

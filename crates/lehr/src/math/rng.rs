@@ -41,6 +41,8 @@ pub enum Purpose {
     Holdout,
     /// Made-up data.
     Data,
+    /// Which items the bound is estimated from.
+    Bound,
 }
 
 /// Where a stream of random numbers lives. Two addresses that differ anywhere are independent.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// table.row_mut(1)[0] = 5.0;
 /// assert_eq!(table.values(), [0.0, 0.0, 0.0, 5.0, 0.0, 0.0]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Table {
     n_rows: usize,
     width: usize,
@@ -60,6 +60,12 @@ impl Table {
     /// All numbers, to write.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
+    }
+
+    /// Changes the number of rows, keeping the memory. What it holds afterwards is not defined.
+    pub fn set_rows(&mut self, n_rows: usize) {
+        self.n_rows = n_rows;
+        self.values.resize(n_rows * self.width, 0.0);
     }
 
     /// Sets everything to 0, keeping the memory.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Result;
-use crate::math::table::Table;
+use crate::lambda::Lambda;
 use crate::model::Model;
 
 /// A model that can live in a run directory.
@@ -50,7 +50,7 @@ pub trait Stored: Model + Sized {
     fn restore(params: Self::Params, frozen: Self::Frozen) -> Result<Self>;
 
     /// The fitted model as named arrays in the user's units, saved beside lambda.
-    fn readable(&self, lambda: &Table) -> Vec<NamedArray>;
+    fn readable(&self, lambda: &Lambda) -> Vec<NamedArray>;
 }
 
 /// An array with a name and a shape.

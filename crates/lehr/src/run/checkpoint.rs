@@ -1,9 +1,11 @@
 //! A fit's progress as a safetensors file: numpy reads lambda without us, and we notice any change.
 //!
-//! Tensors, all f64: `lambda`, the model to use (the best finished restart, or the only climb);
-//! what the model adds in the user's units (a mixture: `weights`, `means`, `covariances`); and
-//! `climb.lambda` if the climb under way is another one. The metadata hold the rest of the
-//! progress as JSON under `progress` and a checksum of everything under `checksum`.
+//! Tensors, f64 if nothing else is said: `lambda`, the model to use (the best finished restart, or
+//! the only climb); `hyper`, its learned hyperparameters, if any; what the model adds in the user's
+//! units (a mixture: `weights`, `means`, `covariances`; LDA: `alpha`). If the climb under way is
+//! another one, or has rows that are not up to date, or local state: `climb.lambda`, `climb.hyper`,
+//! `climb.since`, `climb.totals` and (f32) `climb.warm`. The metadata hold the rest of the progress
+//! as JSON under `progress` and a checksum of everything under `checksum`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,9 +16,11 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::lambda::{Lambda, Lazy};
 use crate::math::table::Table;
 use crate::models::{NamedArray, Stored};
 use crate::run::fit::{Outcome, Progress, State};
+use crate::step::warm::Warm;
 use crate::{Error, Result, write};
 
 /// The version of the file's layout.
@@ -69,30 +73,36 @@ struct Counters {
     step: u64,
     items: u64,
     guard_hits: u64,
+    guard_checks: u64,
     seconds: f64,
+    /// ln P of a lazy lambda that is not settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    now: Option<f64>,
 }
 
 impl Counters {
     fn of(state: &State) -> Self {
-        let State { step, items, guard_hits, seconds, .. } = *state;
-        Counters { step, items, guard_hits, seconds }
+        let State { step, items, guard_hits, guard_checks, seconds, .. } = *state;
+        let now = state.lambda.parts().1.map(|lazy| lazy.now).filter(|&now| now != 0.0);
+        Counters { step, items, guard_hits, guard_checks, seconds, now }
     }
 
-    fn with(self, lambda: Table) -> State {
-        let Counters { step, items, guard_hits, seconds } = self;
-        State { lambda, step, items, guard_hits, seconds }
+    fn with(self, lambda: Lambda, warm: Warm) -> State {
+        let Counters { step, items, guard_hits, guard_checks, seconds, .. } = self;
+        State { lambda, warm, step, items, guard_hits, guard_checks, seconds }
     }
 }
 
 /// An array as safetensors wants it: little-endian bytes.
-struct Array {
+struct Array<'a> {
+    dtype: Dtype,
     shape: Vec<usize>,
-    bytes: Vec<u8>,
+    bytes: Cow<'a, [u8]>,
 }
 
-impl View for &Array {
+impl View for &Array<'_> {
     fn dtype(&self) -> Dtype {
-        Dtype::F64
+        self.dtype
     }
     fn shape(&self) -> &[usize] {
         &self.shape
@@ -105,12 +115,40 @@ impl View for &Array {
     }
 }
 
-fn array(shape: Vec<usize>, values: &[f64]) -> Array {
-    Array { shape, bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect() }
+fn array(shape: Vec<usize>, values: &[f64]) -> Array<'_> {
+    let bytes = if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(values))
+    } else {
+        Cow::Owned(values.iter().flat_map(|x| x.to_le_bytes()).collect())
+    };
+    Array { dtype: Dtype::F64, shape, bytes }
 }
 
-fn table(table: &Table) -> Array {
+fn array32(shape: Vec<usize>, values: &[f32]) -> Array<'_> {
+    let bytes = Cow::Owned(values.iter().flat_map(|x| x.to_le_bytes()).collect());
+    Array { dtype: Dtype::F32, shape, bytes }
+}
+
+fn table(table: &Table) -> Array<'_> {
     array(vec![table.n_rows(), table.width()], table.values())
+}
+
+/// The tensors of a climb from which it can go on to the last bit.
+fn climb_tensors<'a>(state: &'a State, tensors: &mut Vec<(&'static str, Array<'a>)>) {
+    let (stored, lazy) = state.lambda.parts();
+    tensors.push(("climb.lambda", table(stored)));
+    let hyper = &state.lambda.hyper;
+    if !hyper.is_empty() {
+        tensors.push(("climb.hyper", array(vec![hyper.len()], hyper)));
+    }
+    if let Some(lazy) = lazy {
+        tensors.push(("climb.since", array(vec![lazy.since.len()], &lazy.since)));
+        tensors.push(("climb.totals", array(vec![lazy.totals.len()], &lazy.totals)));
+    }
+    if state.warm.is_on() {
+        let warm = state.warm.values();
+        tensors.push(("climb.warm", array32(vec![warm.len()], warm)));
+    }
 }
 
 /// Covers all metadata but the checksum itself, and every tensor's name, type, shape and bytes, in
@@ -137,9 +175,14 @@ fn checksum<'a>(
 /// Writes a checkpoint in one step: whatever happens, `path` holds the old one or the new one.
 pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
     let lambda = &saved.model_state().lambda;
-    let mut tensors = vec![("lambda".to_string(), table(lambda))];
-    for NamedArray { name, shape, values } in model.readable(lambda) {
-        tensors.push((name.to_string(), array(shape, &values)));
+    let current = settled(model, lambda);
+    let mut tensors = vec![("lambda", table(current.table()))];
+    if !lambda.hyper.is_empty() {
+        tensors.push(("hyper", array(vec![lambda.hyper.len()], &lambda.hyper)));
+    }
+    let readable = model.readable(&current);
+    for NamedArray { name, shape, values } in &readable {
+        tensors.push((name, array(shape.clone(), values)));
     }
     let meta = match saved {
         Saved::Complete(state, best, outcomes) => Meta {
@@ -152,8 +195,8 @@ pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
             best_counters: None,
         },
         Saved::Pending(Progress { restart, state, done, best }) => {
-            if best.is_some() {
-                tensors.push(("climb.lambda".to_string(), table(&state.lambda)));
+            if best.is_some() || !state.lambda.is_settled() || state.warm.is_on() {
+                climb_tensors(state, &mut tensors);
             }
             Meta {
                 format: FORMAT,
@@ -172,12 +215,22 @@ pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
         ("lehr".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ("model".to_string(), model.name().to_string()),
     ]);
-    let parts = tensors.iter().map(|(name, a)| (&**name, Dtype::F64, &*a.shape, &*a.bytes));
+    let parts = tensors.iter().map(|(name, a)| (*name, a.dtype, &*a.shape, &*a.bytes));
     metadata.insert("checksum".to_string(), checksum(&metadata, parts));
-    let views = tensors.iter().map(|(name, array)| (name.clone(), array));
+    let views = tensors.iter().map(|(name, array)| (*name, array));
     let bytes = safetensors::serialize(views, Some(metadata))
         .map_err(|error| Error::run(path, format!("cannot be written: {error}")))?;
     write::atomically(path, |file| file.write_all(&bytes))
+}
+
+/// The natural parameters with every row up to date.
+fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
+    if lambda.is_settled() {
+        return Cow::Borrowed(lambda);
+    }
+    let hyper = lambda.hyper.clone();
+    let table = lambda.current(|row, eta| model.prior(&hyper, row, eta));
+    Cow::Owned(Lambda::new(table, model.layout().lazy, hyper))
 }
 
 /// Reads a checkpoint of this model, refusing one that is cut, changed or of another model.
@@ -223,18 +276,22 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
         ));
     }
     let meta: Meta = serde_json::from_str(progress).map_err(|e| damaged(&e.to_string()))?;
-    let read = |name: &str| -> Result<Table> {
-        let view = tensors.tensor(name).map_err(|e| damaged(&e.to_string()))?;
-        let layout = model.layout();
-        let values: Vec<f64> = match view.dtype() {
-            Dtype::F64 => view
-                .data()
-                .chunks_exact(8)
-                .map(|b| f64::from_le_bytes(b.try_into().expect("eight bytes")))
-                .collect(),
-            _ => return Err(damaged("lambda is not f64")),
-        };
-        if view.shape() != [layout.n_rows, layout.width] {
+    let numbers = |name: &str| -> Result<Option<(Vec<usize>, Vec<f64>)>> {
+        let Ok(view) = tensors.tensor(name) else { return Ok(None) };
+        if view.dtype() != Dtype::F64 {
+            return Err(damaged(&format!("{name} is not f64")));
+        }
+        let chunks = view.data().chunks_exact(8);
+        let values = chunks.map(|b| f64::from_le_bytes(b.try_into().expect("eight bytes")));
+        Ok(Some((view.shape().to_vec(), values.collect())))
+    };
+    let list =
+        |name: &str| -> Result<Option<Vec<f64>>> { Ok(numbers(name)?.map(|(_, values)| values)) };
+    let layout = model.layout();
+    let read = |name: &str, hyper: &[f64]| -> Result<Table> {
+        let (shape, values) =
+            numbers(name)?.ok_or_else(|| damaged(&format!("there is no {name} in it")))?;
+        if shape != [layout.n_rows, layout.width] {
             return Err(damaged("lambda has another shape than the model"));
         }
         let table = Table::from_values(layout.n_rows, layout.width, values)
@@ -242,26 +299,73 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
         let valid = (0..layout.n_rows).all(|r| {
             table.row(r).iter().all(|x| x.is_finite()) && model.in_domain(r, table.row(r))
         });
-        if valid { Ok(table) } else { Err(damaged("lambda is not a valid parameter")) }
+        let hyper_valid = hyper.len() == model.hyper().len() && hyper.iter().all(|x| x.is_finite());
+        if valid && hyper_valid {
+            Ok(table)
+        } else {
+            Err(damaged("lambda is not a valid parameter"))
+        }
+    };
+    let settled = |name: &str, hyper_name: &str| -> Result<Lambda> {
+        let hyper = list(hyper_name)?.unwrap_or_default();
+        Ok(Lambda::new(read(name, &hyper)?, layout.lazy, hyper))
+    };
+    // The climb under way, if it is kept on its own.
+    let climb = |counters: &Counters| -> Result<Option<(Lambda, Warm)>> {
+        if tensors.tensor("climb.lambda").is_err() {
+            return Ok(None);
+        }
+        let hyper = list("climb.hyper")?.unwrap_or_default();
+        let stored = read("climb.lambda", &hyper)?;
+        let lazy = match (layout.lazy, list("climb.since")?, list("climb.totals")?) {
+            (false, None, None) => None,
+            (true, Some(since), Some(totals)) => {
+                Some(Lazy { since, now: counters.now.unwrap_or(0.0), totals })
+            }
+            _ => return Err(damaged("its lambda lacks a part, or has one too many")),
+        };
+        let lambda = Lambda::from_parts(stored, lazy, hyper)
+            .ok_or_else(|| damaged("the parts of its lambda do not fit together"))?;
+        let warm = match tensors.tensor("climb.warm") {
+            Err(_) => Warm::off(),
+            Ok(view) => {
+                let chunks = view.data().chunks_exact(4);
+                let values: Vec<f32> =
+                    chunks.map(|b| f32::from_le_bytes(b.try_into().expect("four bytes"))).collect();
+                let width = model.warm_width();
+                Warm::from_values(values.len().checked_div(width).unwrap_or(0), width, values)
+                    .filter(|_| view.dtype() == Dtype::F32)
+                    .ok_or_else(|| damaged("its local state does not fit the model"))?
+            }
+        };
+        Ok(Some((lambda, warm)))
     };
     if meta.best.is_some_and(|at| at >= meta.done.len()) || (meta.complete && meta.best.is_none()) {
         return Err(damaged("its best restart does not exist"));
     }
-    let lambda = read("lambda")?;
+    let lambda = settled("lambda", "hyper")?;
     Ok(match (meta.complete, meta.best, meta.best_counters) {
-        (true, Some(best), _) => Saved::Complete(meta.climb.with(lambda), best, meta.done),
-        (_, Some(best), Some(counters)) => Saved::Pending(Progress {
-            restart: meta.restart,
-            state: meta.climb.with(read("climb.lambda")?),
-            done: meta.done,
-            best: Some((best, counters.with(lambda))),
-        }),
-        (_, None, _) => Saved::Pending(Progress {
-            restart: meta.restart,
-            state: meta.climb.with(lambda),
-            done: meta.done,
-            best: None,
-        }),
+        (true, Some(best), _) => {
+            Saved::Complete(meta.climb.with(lambda, Warm::off()), best, meta.done)
+        }
+        (_, Some(best), Some(counters)) => {
+            let climb = climb(&meta.climb)?.ok_or_else(|| damaged("its climb is missing"))?;
+            Saved::Pending(Progress {
+                restart: meta.restart,
+                state: meta.climb.with(climb.0, climb.1),
+                done: meta.done,
+                best: Some((best, counters.with(lambda, Warm::off()))),
+            })
+        }
+        (_, None, _) => {
+            let (lambda, warm) = climb(&meta.climb)?.unwrap_or((lambda, Warm::off()));
+            Saved::Pending(Progress {
+                restart: meta.restart,
+                state: meta.climb.with(lambda, warm),
+                done: meta.done,
+                best: None,
+            })
+        }
         _ => return Err(damaged("its best restart has no counters")),
     })
 }

@@ -1,19 +1,22 @@
 //! The loop: the one place where the whole algorithm is visible, and restarts around it.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Plan;
+use crate::lambda::Lambda;
 use crate::math::rng::{Address, Purpose};
 use crate::math::table::Table;
-use crate::model::{Ask, Dataset, Model, Stats};
+use crate::model::{Ask, Dataset, HyperStep, Model, RowSet, Stats};
 use crate::run::objective;
 use crate::run::stop::{StopReason, Tolerance};
 use crate::run::trace::Observation;
-use crate::step::local::{Executor, Threads};
-use crate::step::sample::{Batch, Sampler};
-use crate::step::update::{Step, Updater};
+use crate::step::local::{Executor, Pass, Threads};
+use crate::step::sample::{Batch, Sampler, split};
+use crate::step::update::{Guard, Step, Updater};
+use crate::step::warm::Warm;
 use crate::{Error, Result};
 
 /// A model and the data it is fitted to and judged by.
@@ -38,13 +41,17 @@ impl<M: Model> Copy for Problem<'_, M> {}
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// The natural parameters.
-    pub lambda: Table,
+    pub lambda: Lambda,
+    /// What items keep from one local step to the next, if they do.
+    pub warm: Warm,
     /// Updates made.
     pub step: u64,
     /// Items seen.
     pub items: u64,
-    /// Rows that the guard changed.
+    /// Rows or entries that the guard changed.
     pub guard_hits: u64,
+    /// Rows or entries that noise could have pushed out of their domain.
+    pub guard_checks: u64,
     /// Seconds worked.
     pub seconds: f64,
 }
@@ -56,14 +63,35 @@ impl State {
         let mut lambda = Table::new(layout.n_rows, layout.width);
         let address = Address::new(seed, Purpose::Init, restart, 0);
         problem.model.start(problem.data, address, &mut lambda)?;
-        Ok(State::at(lambda))
+        Ok(State::at(problem.model, lambda))
     }
 
-    /// Begin from a given lambda.
-    pub fn at(lambda: Table) -> Self {
-        State { lambda, step: 0, items: 0, guard_hits: 0, seconds: 0.0 }
+    /// Begin from given natural parameters.
+    pub fn at<M: Model>(model: &M, table: Table) -> Self {
+        State::from(Lambda::new(table, model.layout().lazy, model.hyper()))
+    }
+
+    /// The share of rows or entries that the guard changed, of those that noise could have harmed.
+    pub fn guard_share(&self) -> f64 {
+        self.guard_hits as f64 / self.guard_checks.max(1) as f64
+    }
+
+    /// Brings lambda's lazy rows up to date: the end of a climb.
+    fn settle<M: Model>(&mut self, model: &M) {
+        let hyper = self.lambda.hyper.clone();
+        self.lambda.settle(|row, eta| model.prior(&hyper, row, eta));
     }
 }
+
+impl From<Lambda> for State {
+    fn from(lambda: Lambda) -> Self {
+        let warm = Warm::off();
+        State { lambda, warm, step: 0, items: 0, guard_hits: 0, guard_checks: 0, seconds: 0.0 }
+    }
+}
+
+/// Steps between exact sums of a lazy lambda's columns, which are otherwise kept along.
+const SETTLE_EVERY: u64 = 1024;
 
 /// Seconds spent in each part of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -80,6 +108,9 @@ pub struct Timings {
     pub observe: f64,
     /// Whatever the watcher does after a step, e.g. saving.
     pub checkpoint: f64,
+    /// Not seconds: iterations of all local steps of updates, for models that iterate.
+    #[serde(default)]
+    pub local_iterations: u64,
 }
 
 /// Runs `work` and adds the seconds it took to `total`.
@@ -131,47 +162,87 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         let (model, data, plan, session) = (*model, *data, *plan, *session);
         let layout = model.layout();
         let anneal = plan.anneal(restart);
+        let guard = plan.guard_for(model)?;
+        let shrinks = guard == Guard::Shrink && anneal.law.can_be_negative();
         let mut sampler =
             Sampler::new(data.n_items(), plan.batch, plan.sampling, plan.seed, restart);
-        let mut updater = Updater::new(model, plan.guard);
+        let mut updater = Updater::new(model, guard);
         let mut tolerance = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step());
         for seen in history.iter().filter(|o| o.step < state.step && !o.closing) {
             tolerance.reached(seen.step, seen.bound);
         }
         let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
         let mut batch = Batch::default();
-        let mut raw = Stats::new(layout.n_rows, layout.raw_width);
+        let mut expect = M::Expect::default();
+        let mut raw = Stats::empty(layout.n_rows, layout.raw_width);
         let clock = Clock { begin: Instant::now(), before: state.seconds };
+        if plan.warm && !state.warm.is_on() {
+            state.warm = Warm::new(data.n_items(), model.warm_width());
+        }
 
         loop {
             let end = plan.ends(state.step, session.elapsed().as_secs_f64());
-            let ask = Ask { stats: end.is_none() };
-
-            // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics.
-            let t = state.step + 1;
-            let expect = timed(&mut timings.update, || model.refresh(&state.lambda));
-            timed(&mut timings.sample, || sampler.draw(t, &mut batch));
-            let noisy = timed(&mut timings.anneal, || anneal.weigh(t, &mut sampler, &mut batch));
-            let local = timed(&mut timings.local, || {
-                executor.local_pass(model, &expect, data, &batch, ask, &mut raw)
-            });
-
-            // Look at the state as it is before this update; a full pass has its bound already.
             let regular = state.step.is_multiple_of(plan.eval_every);
-            if regular || end.is_some() {
+            let observed = regular || end.is_some();
+
+            // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics. A full
+            // batch has its bound from here, too.
+            let t = state.step + 1;
+            timed(&mut timings.sample, || sampler.draw(t, &mut batch));
+            batch.population = plan.population;
+            let noisy = timed(&mut timings.anneal, || anneal.weigh(t, &mut sampler, &mut batch));
+            let ask = Ask {
+                stats: end.is_none(),
+                bound: observed && plan.batch.is_none(),
+                precise: false,
+                shrink: if shrinks { batch.variance } else { 0.0 },
+            };
+            let mut local = Pass::default();
+            if ask.stats || ask.bound {
+                if plan.is_cold(t) {
+                    state.warm.cool();
+                }
+                timed(&mut timings.update, || {
+                    model.support(data, &batch.items, &mut raw.rows);
+                    model.refresh(&state.lambda, &raw.rows, &mut expect);
+                });
+                local = timed(&mut timings.local, || {
+                    executor.local_pass(
+                        model,
+                        &expect,
+                        data,
+                        &batch,
+                        ask,
+                        &mut state.warm,
+                        &mut raw,
+                    )
+                });
+            }
+
+            // Look at the state as it is before this update.
+            if observed {
                 let begin = Instant::now();
+                let global = model.global_bound(&state.lambda);
                 bound = match plan.batch {
-                    None => local + model.global_bound(&state.lambda),
-                    Some(_) => objective::bound(model, &state.lambda, &expect, data, executor),
+                    None => plan.share(data.n_items()) * local.bound + global,
+                    Some(_) => {
+                        let sample = self.problem.bound_items(plan);
+                        plan.share(sample.len())
+                            * objective::local_bound(model, &state.lambda, data, &sample, executor)
+                            + global
+                    }
                 };
                 state.seconds = clock.seconds();
                 let seen = self.problem.observation(plan, restart, state, bound, !regular)?;
                 let stop = watch(Event::Observed(&seen))?;
                 timings.observe += begin.elapsed().as_secs_f64();
-                if regular && tolerance.reached(state.step, bound) {
-                    return Ok((StopReason::Converged, bound));
-                }
-                if let Some(reason) = end.or(stop.then_some(StopReason::Interrupted)) {
+                let ended = match end {
+                    _ if regular && tolerance.reached(state.step, bound) => {
+                        Some(StopReason::Converged)
+                    }
+                    end => end.or(stop.then_some(StopReason::Interrupted)),
+                };
+                if let Some(reason) = ended {
                     return Ok((reason, bound));
                 }
             }
@@ -183,15 +254,27 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 noisy,
             };
             let begin = Instant::now();
-            let quiet_stats = || {
+            let quiet_stats = |rows: &RowSet| {
                 let quiet = Batch::of(batch.items[..batch.size].to_vec(), batch.population);
-                let mut stats = Stats::new(layout.n_rows, layout.raw_width);
-                executor.local_pass(model, &expect, data, &quiet, ask, &mut stats);
+                let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
+                stats.rows = rows.clone();
+                let ask = Ask { bound: false, shrink: 0.0, ..ask };
+                let mut warm = Warm::off();
+                executor.local_pass(model, &expect, data, &quiet, ask, &mut warm, &mut stats);
                 stats
             };
-            state.guard_hits +=
-                updater.apply(model, step, &mut raw, quiet_stats, &mut state.lambda);
+            let guarded = updater.apply(model, step, &mut raw, quiet_stats, &mut state.lambda);
+            let sums = &local.hyper;
+            let full = plan.batch.is_none();
+            let hyper = HyperStep { step: t, rho: step.rho, batch: batch.items.len(), full, sums };
+            model.learn_hyper(hyper, &mut state.lambda);
+            if t.is_multiple_of(SETTLE_EVERY) {
+                state.settle(model);
+            }
             timings.update += begin.elapsed().as_secs_f64();
+            timings.local_iterations += local.iterations;
+            state.guard_hits += guarded.hits;
+            state.guard_checks += guarded.noisy;
             state.items += batch.items.len() as u64;
             state.step = t;
             state.seconds = clock.seconds();
@@ -215,6 +298,16 @@ impl Clock {
 }
 
 impl<M: Model> Problem<'_, M> {
+    /// The training items that the bound is estimated from when steps use batches: always the same.
+    fn bound_items(&self, plan: &Plan) -> Vec<u32> {
+        let n_items = self.data.n_items();
+        let sample = plan.bound_sample.or(self.model.bound_sample());
+        match sample.filter(|&sample| sample > 0 && sample < n_items) {
+            None => (0..n_items as u32).collect(),
+            Some(sample) => split(n_items, sample, plan.seed, Purpose::Bound).1,
+        }
+    }
+
     /// The state in the form of the trace; an error if the bound is not a number.
     fn observation(
         &self,
@@ -233,6 +326,20 @@ impl<M: Model> Problem<'_, M> {
         }
         let n_items = self.data.n_items();
         let batch = plan.batch.unwrap_or(n_items);
+        let bound_items = if plan.batch.is_some() { self.bound_items(plan).len() } else { n_items };
+        let mut measures: BTreeMap<String, f64> = BTreeMap::new();
+        let mut note = |numbers: Vec<(&'static str, f64)>| {
+            measures.extend(numbers.into_iter().map(|(name, x)| (name.to_string(), x)));
+        };
+        note(self.model.measures(&state.lambda, self.data));
+        if plan.guard_for(self.model)?.works_on_entries() {
+            note(vec![("clamped_share", state.guard_share())]);
+        }
+        let heldout = self.heldout.map(|data| {
+            let scores = self.model.score(&state.lambda, data, plan.population);
+            note(scores.named);
+            scores.main
+        });
         let last = state.step.max(1);
         let effective = plan.anneal(restart).effective_at(last, batch);
         let rho = plan.step_size.at(last, effective.is_some());
@@ -245,12 +352,12 @@ impl<M: Model> Problem<'_, M> {
             rho,
             effective,
             batch,
-            temperature: rho * n_items as f64 / (2.0 * effective),
+            temperature: rho * plan.population as f64 / (2.0 * effective),
             bound,
-            heldout: self
-                .heldout
-                .map(|data| objective::mean_log_predictive(self.model, &state.lambda, data)),
+            bound_sample: (bound_items < n_items).then_some(bound_items),
+            heldout,
             guard_hits: state.guard_hits,
+            measures,
             closing,
         })
     }
@@ -352,7 +459,7 @@ impl Fit {
 /// let problem = Problem { model: &mixture, data: &points, heldout: None };
 /// let fitted = fit(problem, &plan, 1, None, &mut ())?;
 /// let mut means: Vec<f64> =
-///     mixture.components(&fitted.state.lambda).iter().map(|c| c.mean[0]).collect();
+///     mixture.components(fitted.state.lambda.table()).iter().map(|c| c.mean[0]).collect();
 /// means.sort_by(f64::total_cmp);
 /// assert!((means[0] - 0.5).abs() < 0.5 && (means[1] - 9.5).abs() < 0.5);
 /// # Ok::<(), lehr::Error>(())
@@ -369,6 +476,7 @@ pub fn fit<M: Model>(
         .thread_name(|i| format!("lehr-{i}"))
         .build()
         .map_err(|error| Error::config("threads", threads, format!("{error}; try fewer")))?;
+    plan.check_model(problem.model)?;
     // The whole loop lives in our own pool: nothing here ever touches rayon's global one.
     pool.install(|| restarts(problem, plan, resume, watcher))
 }
@@ -410,6 +518,7 @@ fn restarts<M: Model>(
             done: done.clone(),
             best: best.clone(),
         });
+        state.settle(problem.model);
         done.push(Outcome { restart, bound, steps, stop });
         // A climb cut short never replaces one that ended: the checkpoint could not tell why.
         let better = best.as_ref().is_none_or(|(at, _)| !early && bound > done[*at].bound);

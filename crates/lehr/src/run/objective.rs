@@ -1,28 +1,43 @@
 //! The bound on items that the step itself did not see, every constant kept.
 
-use crate::math::table::Table;
+use crate::lambda::Lambda;
 use crate::model::{Ask, Dataset, Model, Stats};
 use crate::step::local::{Executor, log_predictive};
 use crate::step::sample::Batch;
+use crate::step::warm::Warm;
 
 /// The exact bound on all of `data`: the items' parts plus the global part.
 pub fn bound<M: Model>(
     model: &M,
-    lambda: &Table,
-    expect: &M::Expect,
+    lambda: &Lambda,
     data: &M::Data,
     executor: &mut impl Executor<M>,
 ) -> f64 {
-    let everything = Batch::all(data.n_items());
+    let everything: Vec<u32> = (0..data.n_items() as u32).collect();
+    local_bound(model, lambda, data, &everything, executor) + model.global_bound(lambda)
+}
+
+/// The sum of some items' parts of the bound, each evaluated as exactly as can be.
+pub fn local_bound<M: Model>(
+    model: &M,
+    lambda: &Lambda,
+    data: &M::Data,
+    items: &[u32],
+    executor: &mut impl Executor<M>,
+) -> f64 {
     let layout = model.layout();
-    let mut unused = Stats::new(layout.n_rows, layout.raw_width);
-    let ask = Ask { stats: false };
-    executor.local_pass(model, expect, data, &everything, ask, &mut unused)
-        + model.global_bound(lambda)
+    let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
+    model.support(data, items, &mut stats.rows);
+    let mut expect = M::Expect::default();
+    model.refresh(lambda, &stats.rows, &mut expect);
+    let batch = Batch::of(items.to_vec(), data.n_items());
+    executor
+        .local_pass(model, &expect, data, &batch, Ask::EVALUATE, &mut Warm::off(), &mut stats)
+        .bound
 }
 
 /// The mean log predictive density of held-out items, weighted by their own weights.
-pub fn mean_log_predictive<M: Model>(model: &M, lambda: &Table, data: &M::Data) -> f64 {
+pub fn mean_log_predictive<M: Model>(model: &M, lambda: &Lambda, data: &M::Data) -> f64 {
     let items: Vec<u32> = (0..data.n_items() as u32).collect();
     let densities = log_predictive(model, lambda, data, &items);
     match data.item_weights() {

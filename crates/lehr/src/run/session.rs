@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::config::{FitConfig, Plan};
+use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
@@ -31,7 +32,7 @@ fn parts<M: Stored>(data: M::Data, config: &FitConfig) -> Result<Parts<M::Data>>
         let allowed = format!("there are only {n_items} items; hold out fewer");
         return Err(Error::config("holdout", config.holdout, allowed));
     }
-    let (kept, out) = split(n_items, held_out, config.seed);
+    let (kept, out) = split(n_items, held_out, config.seed, Purpose::Holdout);
     Ok(Parts { train: M::subset(&data, &kept), heldout: Some(M::subset(&data, &out)) })
 }
 
@@ -57,6 +58,7 @@ pub fn start<M: Stored>(
     let parts = parts::<M>(data, config)?;
     let model = M::build(params, &parts.train)?;
     let plan = config.check(parts.train.n_items())?;
+    plan.check_model(&model)?;
     let record: RecordOf<M> = Record {
         format: FORMAT,
         lehr: env!("CARGO_PKG_VERSION").to_string(),

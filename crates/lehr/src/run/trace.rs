@@ -1,5 +1,7 @@
 //! What a run tells of itself: one observation per evaluation of the bound, one JSON line each.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// The state of a fit at one moment. In the trace file, one JSON object a line with these fields.
@@ -23,11 +25,18 @@ pub struct Observation {
     pub temperature: f64,
     /// The bound on all training items, every constant included.
     pub bound: f64,
-    /// The mean log predictive density of the held-out items.
+    /// If the bound is an estimate: from so many random training items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_sample: Option<usize>,
+    /// The score of the held-out items: for mixtures their mean log predictive density, for LDA
+    /// the completion score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heldout: Option<f64>,
-    /// Rows of lambda that the guard had to change so far.
+    /// Rows of lambda (entries, for the guards `clamp` and `shrink`) that the guard had to change.
     pub guard_hits: u64,
+    /// What else the model has to tell: for LDA `mass`, `clamped_share` and the held-out scores.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<String, f64>,
     /// An evaluation outside the usual rhythm, made because the run ended here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closing: bool,

@@ -47,6 +47,13 @@ pub struct Anneal {
     pub restart: u32,
 }
 
+impl Law {
+    /// Whether weights can be negative, so that statistics need a guard.
+    pub fn can_be_negative(self) -> bool {
+        matches!(self, Law::Gaussian | Law::Lagged)
+    }
+}
+
 impl Anneal {
     /// M at step `t` (from 1); `None` if the step has no noise.
     pub fn effective_at(&self, t: u64, batch: usize) -> Option<f64> {
@@ -64,6 +71,7 @@ impl Anneal {
             return false;
         };
         batch.noisy = true;
+        batch.variance = variance(batch.size as f64, m, self.corrected);
         let address = Address::new(self.seed, Purpose::Noise, self.restart, t);
         if self.law == Law::Lagged {
             // S_t keeps weights of 1; the previous batch carries the centred noise alone.
@@ -93,20 +101,22 @@ impl Anneal {
 /// assert!((w.iter().sum::<f64>() - 100.0).abs() < 1e-10);
 /// ```
 pub fn weights(law: Law, effective: f64, corrected: bool, address: Address, out: &mut [f64]) {
-    let size = out.len() as f64;
-    let mut variance = size / effective - 1.0;
+    let variance = variance(out.len() as f64, effective, corrected);
     if out.len() < 2 || variance.is_nan() || variance <= 0.0 {
         out.fill(1.0);
         return;
-    }
-    if corrected {
-        variance *= size / (size - 1.0);
     }
     match law {
         Law::Gaussian | Law::Lagged => gaussian(variance, address, out),
         Law::Gamma => gamma(variance, address, out),
         Law::Subsample => subsample(effective, address, out),
     }
+}
+
+/// The variance of an annealing weight.
+fn variance(size: f64, effective: f64, corrected: bool) -> f64 {
+    let paper = size / effective - 1.0;
+    if corrected { paper * (size / (size - 1.0)) } else { paper }
 }
 
 /// Numbers that one worker draws at a time: they fit its second-level cache.

@@ -5,22 +5,27 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::model::{Ask, Dataset, Model, Shard, Stats};
+use crate::lambda::Lambda;
+use crate::model::{Ask, Dataset, Local, Model, RowSet, SHARD, Shard, Stats};
 use crate::step::sample::Batch;
+use crate::step::warm::Warm;
 
-/// Items in a shard. Part of the results' definition: sums are made per shard, then over shards.
-pub const SHARD: usize = 512;
-
-/// Numbers that the statistics of all shards in flight may hold together (8 MB: they stay in cache).
-const IN_FLIGHT: usize = 1 << 20;
-
-/// Shards in flight per thread at most. All threads wait for each other between waves, which takes
-/// long where the machine is shared; so waves are long.
-const WAVE: usize = 128;
+/// What a local pass found, beside the statistics.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Pass {
+    /// The unweighted bound of the items of S_t; 0 if it was not asked for.
+    pub bound: f64,
+    /// What learning hyperparameters needs, summed over the items.
+    pub hyper: Vec<f64>,
+    /// Iterations of all local steps, if they iterate.
+    pub iterations: u64,
+}
 
 /// Runs the local pass of a batch. The loop does not know where: on threads here, or on a cluster.
 pub trait Executor<M: Model> {
-    /// `stats <- sum_n w_n E_q[t_n]` if asked for; returns the unweighted bound of the items of S_t.
+    /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items begin from
+    /// and leave their local state in `warm`, if it is on.
+    #[allow(clippy::too_many_arguments)]
     fn local_pass(
         &mut self,
         model: &M,
@@ -28,21 +33,23 @@ pub trait Executor<M: Model> {
         data: &M::Data,
         batch: &Batch,
         ask: Ask,
+        warm: &mut Warm,
         stats: &mut Stats,
-    ) -> f64;
+    ) -> Pass;
 }
 
-/// One shard's results, and the room for its weights; reused from pass to pass.
+/// One shard's bounds, and the room for its weights; reused from pass to pass.
 struct Slot {
-    stats: Stats,
     weights: Vec<f64>,
     bounds: Vec<f64>,
     bound: f64,
+    warm: Vec<f32>,
 }
 
 /// The threads of the surrounding rayon pool.
 pub struct Threads<M: Model> {
     slots: Vec<Slot>,
+    locals: Vec<M::Local>,
     /// One per thread, which alone uses it; the lock only proves that to the compiler.
     scratch: Vec<Mutex<M::Scratch>>,
 }
@@ -50,17 +57,18 @@ pub struct Threads<M: Model> {
 impl<M: Model> Threads<M> {
     /// Buffers are made at the first pass.
     pub fn new() -> Self {
-        Threads { slots: Vec::new(), scratch: Vec::new() }
+        Threads { slots: Vec::new(), locals: Vec::new(), scratch: Vec::new() }
     }
 
-    fn prepare(&mut self, model: &M, n_slots: usize, n_threads: usize) {
+    fn prepare(&mut self, model: &M, n_slots: usize, n_items: usize, n_threads: usize) {
         let layout = model.layout();
         self.scratch.resize_with(n_threads.max(self.scratch.len()), || Mutex::new(model.scratch()));
+        self.locals.resize_with(n_slots.max(self.locals.len()), || M::Local::new(&layout));
         self.slots.resize_with(n_slots.max(self.slots.len()), || Slot {
-            stats: Stats::new(layout.n_rows, layout.raw_width),
-            weights: vec![0.0; SHARD],
-            bounds: vec![0.0; SHARD],
+            weights: vec![0.0; n_items],
+            bounds: vec![0.0; n_items],
             bound: 0.0,
+            warm: Vec::new(),
         });
     }
 }
@@ -79,55 +87,89 @@ impl<M: Model> Executor<M> for Threads<M> {
         data: &M::Data,
         batch: &Batch,
         ask: Ask,
+        warm: &mut Warm,
         stats: &mut Stats,
-    ) -> f64 {
-        let n_shards = batch.items.len().div_ceil(SHARD);
-        // How many shards are in flight does not matter for the result.
-        let threads = rayon::current_num_threads();
-        let affordable = IN_FLIGHT / stats.values().len().max(1);
-        let wave = affordable.clamp(2 * threads, WAVE * threads).min(n_shards.max(1));
-        self.prepare(model, wave, threads);
-        let Threads { slots, scratch } = self;
-        let mut bound = 0.0;
-        stats.clear();
+    ) -> Pass {
+        let sharding = model.sharding();
+        let n_shards = batch.items.len().div_ceil(sharding.items);
+        let wave = sharding.wave.min(n_shards.max(1));
+        self.prepare(model, wave, sharding.items, rayon::current_num_threads());
+        let Threads { slots, locals, scratch } = self;
+        let mut pass = Pass { hyper: vec![0.0; model.hyper_width()], ..Pass::default() };
+        if ask.stats {
+            stats.fit_to_rows();
+            if n_shards == 0 {
+                stats.clear();
+            }
+        }
         for first in (0..n_shards).step_by(wave) {
-            let in_flight = &mut slots[..wave.min(n_shards - first)];
-            in_flight.par_iter_mut().enumerate().for_each(|(i, slot)| {
+            let in_flight = wave.min(n_shards - first);
+            let (slots, locals) = (&mut slots[..in_flight], &mut locals[..in_flight]);
+            let run = |(i, (slot, local)): (usize, (&mut Slot, &mut M::Local))| {
                 // Outside of a pool of ours these are the threads of the global one, numbered as well.
                 let thread = rayon::current_thread_index().unwrap_or(0);
                 let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
-                slot.run(model, expect, data, batch, first + i, ask, &mut scratch);
-            });
-            bound = in_flight.iter().fold(bound, |sum, slot| sum + slot.bound);
-            if ask.stats {
-                // Entry by entry in parallel, but each entry's sum runs over the shards in order.
-                let parts: Vec<&[f64]> = in_flight.iter().map(|s| s.stats.values()).collect();
-                let chunk = (stats.values().len() / 64).max(1024);
-                stats.values_mut().par_chunks_mut(chunk).enumerate().for_each(|(c, out)| {
-                    for part in &parts {
-                        let part = &part[c * chunk..][..out.len()];
-                        out.iter_mut().zip(part).for_each(|(o, p)| *o += p);
-                    }
-                });
+                let begin = (first + i) * sharding.items;
+                let range = begin..(begin + sharding.items).min(batch.items.len());
+                let pass = Piece { model, expect, data, batch, ask, rows: &stats.rows, range };
+                slot.run(pass, warm, &mut scratch, local);
+            };
+            // One shard at a time: shards are few and long.
+            slots
+                .par_iter_mut()
+                .zip(locals.par_iter_mut())
+                .enumerate()
+                .with_max_len(1)
+                .for_each(run);
+            for (i, (slot, local)) in slots.iter().zip(&*locals).enumerate() {
+                pass.bound += slot.bound;
+                pass.iterations += local.iterations();
+                local.add_hyper(&mut pass.hyper);
+                // Only the items of S_t: those that merely carry noise are somewhere else in time.
+                let begin = (first + i) * sharding.items;
+                let end = (begin + sharding.items).min(batch.size).max(begin);
+                warm.keep(&batch.items[begin..end], local.warm());
             }
+            if ask.stats {
+                let width = stats.width();
+                let Stats { rows, table } = stats;
+                let chunk = rows.part(width);
+                table.values_mut().par_chunks_mut(chunk * width).enumerate().for_each(
+                    |(c, out)| {
+                        if first == 0 {
+                            out.fill(0.0);
+                        }
+                        let range = c * chunk..c * chunk + out.len() / width;
+                        M::Local::gather(locals, expect, rows, range, ask, out);
+                    },
+                );
+            }
+            data.release(in_flight * sharding.items);
         }
-        bound
+        pass
     }
 }
 
+/// The work of one shard.
+struct Piece<'a, M: Model> {
+    model: &'a M,
+    expect: &'a M::Expect,
+    data: &'a M::Data,
+    batch: &'a Batch,
+    ask: Ask,
+    rows: &'a RowSet,
+    range: std::ops::Range<usize>,
+}
+
 impl Slot {
-    #[allow(clippy::too_many_arguments)]
     fn run<M: Model>(
         &mut self,
-        model: &M,
-        expect: &M::Expect,
-        data: &M::Data,
-        batch: &Batch,
-        shard: usize,
-        ask: Ask,
+        piece: Piece<'_, M>,
+        warm: &Warm,
         scratch: &mut M::Scratch,
+        local: &mut M::Local,
     ) {
-        let range = shard * SHARD..((shard + 1) * SHARD).min(batch.items.len());
+        let Piece { model, expect, data, batch, ask, rows, range } = piece;
         let items = &batch.items[range.clone()];
         let own = data.item_weights();
         let weights = &mut self.weights[..items.len()];
@@ -135,12 +177,15 @@ impl Slot {
         if let Some(own) = own {
             weights.iter_mut().zip(items).for_each(|(w, &n)| *w *= own[n as usize]);
         }
-        if ask.stats {
-            self.stats.clear();
-        }
+        local.clear();
+        warm.fetch(items, &mut self.warm);
         let bounds = &mut self.bounds[..items.len()];
-        let shard = Shard { data, items, weights };
-        model.local_step(expect, shard, ask, scratch, &mut self.stats, bounds);
+        let shard = Shard { data, items, weights, rows, warm: &self.warm };
+        model.local_step(expect, shard, ask, scratch, local, bounds);
+        if !ask.bound {
+            self.bound = 0.0;
+            return;
+        }
         // Noise never touches the bound: items beyond S_t do not count, weights are the items' own.
         let counted = batch.size.saturating_sub(range.start).min(items.len());
         self.bound = match own {
@@ -155,16 +200,19 @@ impl Slot {
 /// The log predictive density of each of `items`, in their order.
 pub fn log_predictive<M: Model>(
     model: &M,
-    lambda: &crate::math::table::Table,
+    lambda: &Lambda,
     data: &M::Data,
     items: &[u32],
 ) -> Vec<f64> {
     let mut out = vec![0.0; items.len()];
+    let layout = model.layout();
     out.par_chunks_mut(SHARD).zip(items.par_chunks(SHARD)).for_each_init(
-        || model.scratch(),
-        |scratch, (out, items)| {
+        || (model.scratch(), RowSet::all(layout.n_rows)),
+        |(scratch, rows), (out, items)| {
+            model.support(data, items, rows);
             let weights = [1.0; SHARD];
-            let shard = Shard { data, items, weights: &weights[..items.len()] };
+            let weights = &weights[..items.len()];
+            let shard = Shard { data, items, weights, rows, warm: &[] };
             model.log_predictive(lambda, shard, scratch, out);
         },
     );

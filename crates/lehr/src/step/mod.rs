@@ -3,5 +3,6 @@
 pub mod schedule;
 pub mod sample;
 pub mod anneal;
+pub mod warm;
 pub mod local;
 pub mod update;

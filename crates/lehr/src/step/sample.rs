@@ -17,13 +17,15 @@ pub struct Batch {
     pub population: usize,
     /// Whether the weights carry annealing noise.
     pub noisy: bool,
+    /// The variance of that noise.
+    pub variance: f64,
 }
 
 impl Batch {
     /// A batch of the given items with weights of 1.
     pub fn of(items: Vec<u32>, population: usize) -> Self {
         let size = items.len();
-        Batch { items, weights: vec![1.0; size], size, population, noisy: false }
+        Batch { items, weights: vec![1.0; size], size, population, noisy: false, variance: 0.0 }
     }
 
     /// Everything, once.
@@ -37,6 +39,7 @@ impl Batch {
         self.weights.clear();
         self.weights.resize(self.size, 1.0);
         self.noisy = false;
+        self.variance = 0.0;
     }
 }
 
@@ -52,6 +55,9 @@ pub enum Sampling {
     WithoutReplacement,
     /// Every item on its own, as the paper's theorem assumes.
     WithReplacement,
+    /// In the order of the file, again and again: for data whose order is random already, and for
+    /// comparisons with programs that read them so.
+    InOrder,
 }
 
 /// Draws the batch of any step, in any order of steps.
@@ -101,7 +107,7 @@ impl Sampler {
         let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, t).rng(0);
         // Epochs begin at step 1; the batch before them is one of its own.
         let sampling = match self.sampling {
-            Sampling::Epochs if t == 0 => Sampling::WithoutReplacement,
+            Sampling::Epochs | Sampling::InOrder if t == 0 => Sampling::WithoutReplacement,
             sampling => sampling,
         };
         match sampling {
@@ -122,6 +128,16 @@ impl Sampler {
                 for (i, j) in swaps.into_iter().enumerate().rev() {
                     self.identity.swap(i, j);
                 }
+            }
+            Sampling::InOrder => {
+                let first = u128::from(t - 1) * size as u128 % self.n_items as u128;
+                out.extend(
+                    (first as usize..self.n_items)
+                        .chain(0..self.n_items)
+                        .cycle()
+                        .take(size)
+                        .map(|n| n as u32),
+                );
             }
             Sampling::Epochs => {
                 let first = u128::from(t - 1) * size as u128;
@@ -161,9 +177,9 @@ impl Sampler {
 }
 
 /// A seeded split of `n_items` into (kept, held out), both in rising order.
-pub fn split(n_items: usize, held_out: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
+pub fn split(n_items: usize, held_out: usize, seed: u64, purpose: Purpose) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..n_items as u32).collect();
-    let mut rng = Address::new(seed, Purpose::Holdout, 0, 0).rng(0);
+    let mut rng = Address::new(seed, purpose, 0, 0).rng(0);
     let held_out = held_out.min(n_items);
     for i in 0..held_out {
         order.swap(i, i + rng.below((n_items - i) as u64) as usize);
@@ -187,8 +203,12 @@ mod tests {
 
     #[test]
     fn any_step_can_be_drawn_alone() {
-        for sampling in [Sampling::Epochs, Sampling::WithReplacement, Sampling::WithoutReplacement]
-        {
+        for sampling in [
+            Sampling::Epochs,
+            Sampling::WithReplacement,
+            Sampling::WithoutReplacement,
+            Sampling::InOrder,
+        ] {
             let mut forward = Sampler::new(23, Some(7), sampling, 5, 1);
             let all: Vec<_> = (0..40).map(|t| draw(&mut forward, t)).collect();
             for t in (0..40).rev() {
@@ -196,8 +216,15 @@ mod tests {
                 assert_eq!(draw(&mut fresh, t), all[t as usize]);
             }
             let mut other = Sampler::new(23, Some(7), sampling, 6, 1);
-            assert_ne!(draw(&mut other, 3), all[3]);
+            assert_eq!(draw(&mut other, 3) == all[3], sampling == Sampling::InOrder);
         }
+    }
+
+    #[test]
+    fn in_order_walks_through_the_items_again_and_again() {
+        let mut sampler = Sampler::new(5, Some(3), Sampling::InOrder, 1, 0);
+        let walk: Vec<u32> = (1..=5).flat_map(|t| draw(&mut sampler, t)).collect();
+        assert_eq!(walk, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
     }
 
     #[test]
@@ -225,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_split_is_a_partition() {
-        let (kept, held_out) = split(100, 30, 9);
+        let (kept, held_out) = split(100, 30, 9, Purpose::Holdout);
         assert_eq!((kept.len(), held_out.len()), (70, 30));
         let mut all = [kept, held_out].concat();
         all.sort_unstable();

@@ -1,19 +1,21 @@
 //! Line 6 of Algorithm 1: lambda <- (1 - rho) lambda + rho (eta + N/|S| s), and the guard that keeps
 //! every row of lambda in its domain.
 
+use std::fmt;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::lambda::{Lambda, Lazy, catch_up};
 use crate::math::table::Table;
-use crate::model::{Layout, Model, Stats};
+use crate::model::{Layout, Model, RowSet, Stats};
 
 /// What to do when noise would push a row of lambda out of its domain. Annealing weights can be
 /// negative, so it happens; every time is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Guard {
     /// The row takes its noiseless step. Tends to let surplus components die.
-    #[default]
     Reject,
     /// The same, already when the row falls below its prior. Tends to keep components alive.
     RejectBelowPrior,
@@ -21,6 +23,33 @@ pub enum Guard {
     Clip,
     /// The row's step size is halved until it fits.
     Halve,
+    /// Entries of the statistics that noise makes negative count as 0, the others as they are. For
+    /// models whose statistics are sums of positive terms (LDA): the paper's reading. Over-counts
+    /// what is rare.
+    Clamp,
+    /// The same, after the noise of rows that few items touch is made smaller: by
+    /// min(1, sqrt(n / 4v)) where n items of the batch touch the row and v is the noise variance.
+    Shrink,
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Guard::Reject => "reject",
+            Guard::RejectBelowPrior => "reject-below-prior",
+            Guard::Clip => "clip",
+            Guard::Halve => "halve",
+            Guard::Clamp => "clamp",
+            Guard::Shrink => "shrink",
+        })
+    }
+}
+
+impl Guard {
+    /// Whether the guard changes single entries, and before they are added up.
+    pub fn works_on_entries(self) -> bool {
+        matches!(self, Guard::Clamp | Guard::Shrink)
+    }
 }
 
 /// The size of one update.
@@ -34,101 +63,277 @@ pub struct Step {
     pub noisy: bool,
 }
 
-/// Applies updates; owns their buffers.
+/// What an update did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Guarded {
+    /// Rows (entries, for `clamp` and `shrink`) that the guard changed.
+    pub hits: u64,
+    /// Rows or entries that noise could have pushed out of their domain.
+    pub noisy: u64,
+}
+
+/// Applies updates.
 #[derive(Debug)]
 pub struct Updater {
     guard: Guard,
     layout: Layout,
-    eta: Table,
-    proposal: Table,
+    /// For each slot whether its row would stay in its domain.
     valid: Vec<bool>,
 }
+
+/// Rows that one worker updates at a time; part of the definition of the totals.
+const CHUNK: usize = 256;
 
 impl Updater {
     /// An updater for this model.
     pub fn new<M: Model>(model: &M, guard: Guard) -> Self {
-        let layout = model.layout();
-        let table = || Table::new(layout.n_rows, layout.width);
-        let (mut eta, proposal) = (table(), table());
-        (0..layout.n_rows).for_each(|r| model.prior(r, eta.row_mut(r)));
-        Updater { guard, eta, proposal, valid: vec![true; layout.n_rows], layout }
+        Updater { guard, layout: model.layout(), valid: Vec::new() }
     }
 
     /// One update of all phases from the raw statistics. `quiet_stats` makes the noiseless
     /// statistics of the same batch and is called only if the guard needs them; rows that it
-    /// replaces stay replaced in `raw`. Returns how many rows the guard had to change.
+    /// replaces stay replaced in `raw`.
     pub fn apply<M: Model>(
         &mut self,
         model: &M,
         step: Step,
         raw: &mut Stats,
-        mut quiet_stats: impl FnMut() -> Stats,
-        lambda: &mut Table,
-    ) -> u64 {
-        let mut hits = 0;
+        mut quiet_stats: impl FnMut(&RowSet) -> Stats,
+        lambda: &mut Lambda,
+    ) -> Guarded {
+        let mut guarded = Guarded::default();
         let mut quiet = None;
+        if step.noisy && self.guard.works_on_entries() {
+            guarded = clamp(raw);
+        }
+        if self.layout.lazy {
+            // First the decay that all rows share; below, the rows of this batch get the rest.
+            let hyper = lambda.hyper.clone();
+            if step.rho < 1.0 {
+                lambda.decay(step.rho);
+            } else {
+                lambda.forget(|row, eta| model.prior(&hyper, row, eta));
+            }
+        }
         for phase in 0..self.layout.phases.len() {
-            self.propose(model, phase, step, raw, lambda);
-            let strict = step.noisy && self.guard == Guard::RejectBelowPrior;
-            if !self.check(model, strict) {
-                hits += self.valid.iter().filter(|&&valid| !valid).count() as u64;
-                if step.noisy && self.guard != Guard::Halve {
-                    for r in (0..self.layout.n_rows).filter(|&r| !self.valid[r]) {
-                        match self.guard {
-                            Guard::Clip => raw.row_mut(r).fill(0.0),
-                            _ => {
-                                let quiet: &Stats = quiet.get_or_insert_with(&mut quiet_stats);
-                                raw.row_mut(r).copy_from_slice(quiet.row(r));
-                            }
+            if step.noisy && !self.guard.works_on_entries() {
+                let strict = self.guard == Guard::RejectBelowPrior;
+                let invalid = self.find_invalid(model, phase, step, strict, raw, lambda);
+                guarded.hits += invalid.len() as u64;
+                guarded.noisy += raw.rows.len() as u64;
+                for slot in invalid {
+                    match self.guard {
+                        Guard::Halve => {}
+                        Guard::Clip => raw.slot_mut(slot).fill(0.0),
+                        _ => {
+                            let quiet: &Stats = quiet.get_or_insert_with(|| quiet_stats(&raw.rows));
+                            let row = raw.rows.row(slot);
+                            raw.slot_mut(slot).copy_from_slice(quiet.row(row));
                         }
                     }
-                    self.propose(model, phase, step, raw, lambda);
-                    self.check(model, false);
                 }
-                (0..self.layout.n_rows)
-                    .filter(|&r| !self.valid[r])
-                    .for_each(|r| halve(model, r, lambda.row(r), self.proposal.row_mut(r)));
             }
-            lambda.values_mut().copy_from_slice(self.proposal.values());
+            let halved = self.write(model, phase, step, raw, lambda);
+            if !step.noisy {
+                guarded.hits += halved;
+            }
         }
         model.settle(lambda);
-        hits
+        guarded
     }
 
-    /// `proposal <- (1 - rho) lambda + rho (eta + scale * natural(raw))` in the phase's columns.
-    fn propose<M: Model>(
+    /// The slots of rows that this step would push out of their domain.
+    fn find_invalid<M: Model>(
+        &mut self,
+        model: &M,
+        phase: usize,
+        step: Step,
+        strict: bool,
+        raw: &Stats,
+        lambda: &Lambda,
+    ) -> Vec<usize> {
+        self.valid.resize(raw.rows.len(), true);
+        let row = RowUpdate { model, phase, step, raw, hyper: &lambda.hyper };
+        let (layout, (stored, lazy)) = (&self.layout, lambda.parts());
+        self.valid.par_chunks_mut(CHUNK).enumerate().for_each(|(c, valid)| {
+            let mut buffers = Buffers::new(layout);
+            for (i, valid) in valid.iter_mut().enumerate() {
+                let r = raw.rows.row(c * CHUNK + i);
+                buffers.old.copy_from_slice(stored.row(r));
+                row.propose(layout, r, lazy.map(|lazy| (lazy.since[r], lazy.now)), &mut buffers);
+                *valid = row.is_valid(r, &buffers.new)
+                    && (!strict || model.above_prior(r, &buffers.new));
+            }
+        });
+        (0..self.valid.len()).filter(|&slot| !self.valid[slot]).collect()
+    }
+
+    /// Updates the phase's columns of every row of the batch; a row that would leave its domain all
+    /// the same goes only part of the way. Returns how many did.
+    fn write<M: Model>(
         &mut self,
         model: &M,
         phase: usize,
         step: Step,
         raw: &Stats,
-        lambda: &Table,
-    ) {
-        let columns = self.layout.phases[phase].columns.clone();
-        let (eta, width) = (&self.eta, self.layout.width);
-        self.proposal.values_mut().par_chunks_mut(width).enumerate().for_each(|(r, out)| {
-            out.copy_from_slice(lambda.row(r));
-            let part = &mut out[columns.clone()];
-            model.to_natural(phase, lambda, raw, r, part);
-            let (old, eta) = (&lambda.row(r)[columns.clone()], &eta.row(r)[columns.clone()]);
-            for ((p, &old), &eta) in part.iter_mut().zip(old).zip(eta) {
-                let target = eta + step.scale * *p;
-                // rho = 1 must give the target's bits, also where the old value is huge.
-                *p = if step.rho < 1.0 { old + step.rho * (target - old) } else { target };
+        lambda: &mut Lambda,
+    ) -> u64 {
+        let hyper = lambda.hyper.clone();
+        let row = RowUpdate { model, phase, step, raw, hyper: &hyper };
+        let (layout, width) = (&self.layout, self.layout.width);
+        let (table, lazy) = lambda.rows_to_write();
+        let (mut since, now, totals) = match lazy {
+            Some(Lazy { since, now, totals }) => (&mut since[..], *now, Some(totals)),
+            None => (&mut [][..], 0.0, None),
+        };
+        // Rows rise with their slots, so every chunk of slots has a stretch of the table to itself.
+        let n_slots = raw.rows.len();
+        let mut values = table.values_mut();
+        let mut first_row = 0;
+        let mut tasks = Vec::with_capacity(n_slots.div_ceil(CHUNK));
+        for first in (0..n_slots).step_by(CHUNK) {
+            let slots = first..(first + CHUNK).min(n_slots);
+            let (from, to) = (raw.rows.row(first), raw.rows.row(slots.end - 1) + 1);
+            let (_, rest) = values.split_at_mut((from - first_row) * width);
+            let (stretch, rest) = rest.split_at_mut((to - from) * width);
+            values = rest;
+            let marks = if since.is_empty() {
+                &mut [][..]
+            } else {
+                let (_, rest) = since.split_at_mut(from - first_row);
+                let (marks, rest) = rest.split_at_mut(to - from);
+                since = rest;
+                marks
+            };
+            first_row = to;
+            tasks.push((slots, from, stretch, marks));
+        }
+        let keep_totals = totals.is_some();
+        let parts: Vec<(u64, Vec<f64>)> = tasks
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(slots, from, stretch, marks)| {
+                let mut buffers = Buffers::new(layout);
+                let mut gain = vec![0.0; if keep_totals { width } else { 0 }];
+                let mut halved = 0;
+                for slot in slots {
+                    let r = raw.rows.row(slot);
+                    let out = &mut stretch[(r - from) * width..][..width];
+                    buffers.old.copy_from_slice(out);
+                    let mark = marks.get(r - from).map(|&since| (since, now));
+                    row.propose(layout, r, mark, &mut buffers);
+                    if !row.is_valid(r, &buffers.new) {
+                        halved += 1;
+                        halve(model, r, &buffers.old, &mut buffers.new);
+                    }
+                    if keep_totals {
+                        // The decay is in the totals already, see below: what the row gained beyond.
+                        for ((g, new), old) in gain.iter_mut().zip(&buffers.new).zip(&buffers.old) {
+                            *g += new - old;
+                        }
+                        marks[r - from] = now;
+                    }
+                    out.copy_from_slice(&buffers.new);
+                }
+                (halved, gain)
+            })
+            .collect();
+        if let Some(totals) = totals {
+            // All rows: total <- (1 - rho) total + rho sum(eta); then what the batch adds. After a
+            // step of 1 the totals are those of the prior already.
+            if step.rho < 1.0 {
+                let mut eta = vec![0.0; width];
+                model.prior(&hyper, 0, &mut eta);
+                for (total, eta) in totals.iter_mut().zip(eta) {
+                    let prior = layout.n_rows as f64 * eta;
+                    *total += step.rho * (prior - *total);
+                }
             }
-        });
+            for (_, gain) in &parts {
+                totals.iter_mut().zip(gain).for_each(|(total, gain)| *total += gain);
+            }
+        }
+        parts.iter().map(|(halved, _)| halved).sum()
+    }
+}
+
+/// Sets negative statistics to 0: where every term of a sum is positive, only noise makes it negative.
+fn clamp(raw: &mut Stats) -> Guarded {
+    let width = raw.width().max(1);
+    let hits = raw
+        .values_mut()
+        .par_chunks_mut(CHUNK * width)
+        .map(|chunk| {
+            let mut hits = 0;
+            for x in chunk {
+                hits += u64::from(*x < 0.0);
+                *x = x.max(0.0);
+            }
+            hits
+        })
+        .sum();
+    Guarded { hits, noisy: raw.values().len() as u64 }
+}
+
+/// All that the update of a row depends on, but for the row.
+struct RowUpdate<'a, M: Model> {
+    model: &'a M,
+    phase: usize,
+    step: Step,
+    raw: &'a Stats,
+    hyper: &'a [f64],
+}
+
+struct Buffers {
+    eta: Vec<f64>,
+    old: Vec<f64>,
+    new: Vec<f64>,
+}
+
+impl Buffers {
+    fn new(layout: &Layout) -> Self {
+        let row = || vec![0.0; layout.width];
+        Buffers { eta: row(), old: row(), new: row() }
+    }
+}
+
+impl<M: Model> RowUpdate<'_, M> {
+    /// From the stored row in `old`: `new <- (1 - rho) old + rho (eta + scale * natural(raw))` in the
+    /// phase's columns. A lazy row carries its `mark` (ln P when it was stored, ln P now), in which
+    /// this step's decay is included; it is brought up to date in `old`.
+    fn propose(
+        &self,
+        layout: &Layout,
+        row: usize,
+        mark: Option<(f64, f64)>,
+        buffers: &mut Buffers,
+    ) {
+        let RowUpdate { model, phase, step, raw, hyper } = *self;
+        let Buffers { eta, old, new } = buffers;
+        model.prior(hyper, row, eta);
+        if let Some((since, now)) = mark {
+            catch_up(since, now, eta, old);
+        }
+        new.copy_from_slice(old);
+        let columns = layout.phases[phase].columns.clone();
+        let part = &mut new[columns.clone()];
+        model.to_natural(phase, old, raw, row, part);
+        let (old, eta) = (&old[columns.clone()], &eta[columns]);
+        if mark.is_some() {
+            for (p, &old) in part.iter_mut().zip(old) {
+                *p = old + step.rho * step.scale * *p;
+            }
+            return;
+        }
+        for ((p, &old), &eta) in part.iter_mut().zip(old).zip(eta) {
+            let target = eta + step.scale * *p;
+            // rho = 1 must give the target's bits, also where the old value is huge.
+            *p = if step.rho < 1.0 { old + step.rho * (target - old) } else { target };
+        }
     }
 
-    /// Notes which rows of the proposal are valid; true if all are.
-    fn check<M: Model>(&mut self, model: &M, strict: bool) -> bool {
-        let proposal = &self.proposal;
-        self.valid.par_iter_mut().enumerate().for_each(|(r, valid)| {
-            let row = proposal.row(r);
-            *valid = row.iter().all(|x| x.is_finite())
-                && model.in_domain(r, row)
-                && (!strict || model.above_prior(r, row));
-        });
-        self.valid.iter().all(|&valid| valid)
+    fn is_valid(&self, row: usize, new: &[f64]) -> bool {
+        new.iter().all(|x| x.is_finite()) && self.model.in_domain(row, new)
     }
 }
 
@@ -147,10 +352,14 @@ fn halve<M: Model>(model: &M, row: usize, old: &[f64], proposal: &mut [f64]) {
 }
 
 /// The lambda that raw statistics of the whole data lead to, from the prior: how starts are made.
-pub fn from_raw<M: Model>(model: &M, raw: &Stats, lambda: &mut Table) {
+pub fn from_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
     let layout = model.layout();
-    (0..layout.n_rows).for_each(|r| model.prior(r, lambda.row_mut(r)));
+    let hyper = model.hyper();
+    (0..layout.n_rows).for_each(|r| model.prior(&hyper, r, table.row_mut(r)));
+    let mut lambda = Lambda::new(table.clone(), layout.lazy, hyper);
     let mut updater = Updater::new(model, Guard::Halve);
     let step = Step { rho: 1.0, scale: 1.0, noisy: false };
-    updater.apply(model, step, &mut raw.clone(), || unreachable!("the step is noiseless"), lambda);
+    let never = |_: &RowSet| unreachable!("the step is noiseless");
+    updater.apply(model, step, &mut raw.clone(), never, &mut lambda);
+    table.values_mut().copy_from_slice(lambda.table().values());
 }

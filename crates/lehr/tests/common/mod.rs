@@ -69,17 +69,34 @@ pub fn letters_model() -> BernoulliMixture {
 /// A work for every model: what a law is checked with.
 pub trait ForModel {
     /// The work.
+    fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data);
+}
+
+/// A work for every model of points.
+pub trait ForPointsModel {
+    /// The work.
     fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points);
 }
 
 /// Does the work with all eight Gaussian mixtures and with the mixture of Bernoullis.
-pub fn for_every_model(n_items: usize, work: &impl ForModel) {
+pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
     let points = clusters(n_items, 3, 4, 2.0, 7);
     for (name, params) in every_mixture(5) {
         work.run(&name, &Mixture::new(params, &points).unwrap(), &points);
     }
     let letters = bernoulli::noisy_letters(n_items, 0.2, 7).unwrap();
     work.run("Bernoulli", &letters_model(), &letters);
+}
+
+/// Does the work with every model.
+pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
+    struct OfPoints<'a, W>(&'a W);
+    impl<W: ForModel> ForPointsModel for OfPoints<'_, W> {
+        fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+            self.0.run(name, model, data);
+        }
+    }
+    for_every_points_model(n_items, &OfPoints(work));
 }
 
 /// A start at a fixed address.
@@ -124,7 +141,7 @@ pub fn sweeps<M: Model>(model: &M, data: &M::Data, lambda: Table, steps: u64) ->
     let config = FitConfig { steps: Some(steps), tol: 0.0, ..FitConfig::default() };
     let plan = plan(&config, data);
     let problem = Problem { model, data, heldout: None };
-    let mut state = State::at(lambda);
+    let mut state = State::at(model, lambda);
     let mut bounds = Vec::new();
     Climber::new(problem, &plan, Threads::new())
         .climb(0, &mut state, &[], |event| {

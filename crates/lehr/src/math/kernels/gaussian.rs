@@ -32,7 +32,7 @@ pub const fn pad_to_lanes(k: usize) -> usize {
 /// Component k has `ln f_k(x) = offset_k - |G_k x - c_k|^2 / 2` with `G_k` lower triangular
 /// (whitening: `G'G` is the expected precision) or diagonal. Coefficients are stored in the order of
 /// use: for every block of four rows its `-c`, then `G` column by column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct GaussianBlock {
     n_components: usize,
     n_dims: usize,

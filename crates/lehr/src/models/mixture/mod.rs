@@ -30,6 +30,7 @@ pub use stored::Frozen;
 use crate::Result;
 use crate::data::Points;
 use crate::family::{beta, dirichlet, gaussian, wishart};
+use crate::lambda::Lambda;
 use crate::math::kernels::{
     GaussianBlock, Isa, TILE, accumulate, accumulate_sparse, is_sparse, log_densities,
     pad_features, pad_to_lanes, softmax,
@@ -37,7 +38,7 @@ use crate::math::kernels::{
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::{Ask, Layout, Model, Phase, Shard, Stats};
+use crate::model::{Ask, Layout, Model, Phase, RowSet, Shard, Stats};
 
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
@@ -222,6 +223,34 @@ impl Mixture {
             .collect()
     }
 
+    /// The components' expected log densities, weights included.
+    fn densities(&self, lambda: &Table) -> GaussianBlock {
+        let d = self.n_dims();
+        let ln_weights = self.expected_ln_weights(lambda);
+        let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
+        let mut block = GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
+        let mut shift = vec![0.0; d];
+        for (k, row) in lambda.rows().enumerate() {
+            let mut m = self.valid_moments(&self.row(row));
+            let ln_det = wishart::expected_ln_det(d, m.nu, -m.ln_det_scatter);
+            // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
+            let trace = match &m.spread {
+                Spread::Beta(beta) => d as f64 / beta,
+                Spread::Covariance(covariance) => {
+                    let mut w = vec![0.0; self.shape.len()];
+                    self.shape.gram(&m.whitening, &mut w);
+                    m.nu * self.shape.trace_of_product(&w, covariance)
+                }
+            };
+            let root = m.nu.sqrt();
+            m.whitening.iter_mut().for_each(|x| *x *= root);
+            self.shape.lower_times(&m.whitening, &m.mean, &mut shift);
+            let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
+            block.set(k, offset, &m.whitening, &shift);
+        }
+        block
+    }
+
     /// Runs `each` on every tile of the shard, after its log densities are in `logits`.
     fn for_tiles(
         &self,
@@ -281,6 +310,7 @@ impl Mixture {
 impl Model for Mixture {
     type Data = Points;
     type Expect = GaussianBlock;
+    type Local = Stats;
     type Scratch = Scratch;
 
     fn name(&self) -> &'static str {
@@ -297,7 +327,7 @@ impl Model for Mixture {
         layout
     }
 
-    fn prior(&self, _row: usize, eta: &mut [f64]) {
+    fn prior(&self, _hyper: &[f64], _row: usize, eta: &mut [f64]) {
         let [precision, linear, nu, scatter, end] = self.columns();
         let prior = &self.prior;
         if self.sticks() {
@@ -325,31 +355,8 @@ impl Model for Mixture {
         Ok(())
     }
 
-    fn refresh(&self, lambda: &Table) -> GaussianBlock {
-        let d = self.n_dims();
-        let ln_weights = self.expected_ln_weights(lambda);
-        let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
-        let mut block = GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
-        let mut shift = vec![0.0; d];
-        for (k, row) in lambda.rows().enumerate() {
-            let mut m = self.valid_moments(&self.row(row));
-            let ln_det = wishart::expected_ln_det(d, m.nu, -m.ln_det_scatter);
-            // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
-            let trace = match &m.spread {
-                Spread::Beta(beta) => d as f64 / beta,
-                Spread::Covariance(covariance) => {
-                    let mut w = vec![0.0; self.shape.len()];
-                    self.shape.gram(&m.whitening, &mut w);
-                    m.nu * self.shape.trace_of_product(&w, covariance)
-                }
-            };
-            let root = m.nu.sqrt();
-            m.whitening.iter_mut().for_each(|x| *x *= root);
-            self.shape.lower_times(&m.whitening, &m.mean, &mut shift);
-            let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
-            block.set(k, offset, &m.whitening, &shift);
-        }
-        block
+    fn refresh(&self, lambda: &Lambda, _rows: &RowSet, expect: &mut GaussianBlock) {
+        *expect = self.densities(lambda.table());
     }
 
     fn scratch(&self) -> Scratch {
@@ -393,7 +400,7 @@ impl Model for Mixture {
     fn to_natural(
         &self,
         phase: usize,
-        lambda: &Table,
+        old: &[f64],
         raw: &Stats,
         row: usize,
         increment: &mut [f64],
@@ -418,7 +425,7 @@ impl Model for Mixture {
             return;
         }
         let shape = self.shape;
-        let m = self.valid_moments(&self.row(lambda.row(row)));
+        let m = self.valid_moments(&self.row(old));
         if phase == 0 {
             let mut expected = vec![0.0; shape.len()];
             shape.gram(&m.whitening, &mut expected);
@@ -467,7 +474,8 @@ impl Model for Mixture {
         row.nu >= most * prior.degrees_of_freedom && self.shape.cholesky(&mut excess)
     }
 
-    fn global_bound(&self, lambda: &Table) -> f64 {
+    fn global_bound(&self, lambda: &Lambda) -> f64 {
+        let lambda = lambda.table();
         let (d, shape, prior) = (self.n_dims(), self.shape, &self.prior);
         let prior_ln_det = {
             let mut factor = prior.scatter.clone();
@@ -512,20 +520,20 @@ impl Model for Mixture {
         -divergence
     }
 
-    fn settle(&self, lambda: &mut Table) {
+    fn settle(&self, lambda: &mut Lambda) {
         if self.params.sort {
-            readout::sort_by_size(self, lambda);
+            readout::sort_by_size(self, lambda.table_mut());
         }
     }
 
     fn log_predictive(
         &self,
-        lambda: &Table,
+        lambda: &Lambda,
         shard: Shard<'_, Points>,
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
-        readout::log_predictive(self, lambda, shard, scratch, out);
+        readout::log_predictive(self, lambda.table(), shard, scratch, out);
     }
 }
 

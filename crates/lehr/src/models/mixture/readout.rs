@@ -9,8 +9,7 @@ use crate::data::Points;
 use crate::math::kernels::{GaussianBlock, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
-use crate::model::{Model, Shard};
-use crate::step::local::SHARD;
+use crate::model::{Model, RowSet, SHARD, Shard};
 
 /// One component of a fitted mixture, in the data's units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -132,14 +131,16 @@ impl Mixture {
     pub fn responsibilities(&self, lambda: &Table, points: &Points) -> Vec<f64> {
         let k = self.params.components;
         let padded = pad_to_lanes(k);
-        let expect = self.refresh(lambda);
+        let expect = self.densities(lambda);
         let items: Vec<u32> = (0..points.n_items() as u32).collect();
         let mut out = vec![0.0; items.len() * k];
+        let rows = RowSet::all(k);
         out.par_chunks_mut(SHARD * k).zip(items.par_chunks(SHARD)).for_each_init(
             || self.scratch(),
             |scratch, (out, items)| {
                 let weights = [1.0; SHARD];
-                let shard = Shard { data: points, items, weights: &weights[..items.len()] };
+                let ones = &weights[..items.len()];
+                let shard = Shard { data: points, items, weights: ones, rows: &rows, warm: &[] };
                 self.for_tiles(&expect, &shard, scratch, |scratch, range| {
                     let Scratch { logits, resp, log_sums, .. } = scratch;
                     let ones = &weights[range.clone()];

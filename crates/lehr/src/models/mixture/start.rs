@@ -152,7 +152,7 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
         resp.fill(0.0);
         resp[next.next().expect("one per item").1] = 1.0;
     });
-    let sampled: f64 = stats.rows().map(|row| row[0]).sum();
+    let sampled: f64 = (0..k).map(|row| stats.row(row)[0]).sum();
     let scale = total_weight(points) / sampled;
     stats.values_mut().iter_mut().for_each(|s| *s *= scale);
     stats

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Covariance, Mixture, MixtureParams, Prior, Units};
 use crate::data::Points;
+use crate::lambda::Lambda;
 use crate::math::packed::Symmetric;
-use crate::math::table::Table;
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, PointsOptions};
 use crate::{Error, Result};
@@ -112,8 +112,8 @@ impl Stored for Mixture {
         Ok(Mixture::assemble(params, frozen.units, frozen.prior))
     }
 
-    fn readable(&self, lambda: &Table) -> Vec<NamedArray> {
-        let components = self.components(lambda);
+    fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
+        let components = self.components(lambda.table());
         let (k, d) = (components.len(), self.n_dims());
         let mut matrix_shape = vec![k, d];
         if !self.shape.is_diagonal() {
