@@ -348,3 +348,19 @@ def at_least_one(text):
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
+
+
+def guarded(run, args):
+    """The end of every benchmark: an exit status, and no data left behind."""
+    try:
+        run(args)
+    except Failure as failure:
+        note(f"error: {failure}")
+        return 1
+    except KeyboardInterrupt:
+        note("interrupted; the runs so far are in raw.csv")
+        return 130
+    finally:
+        if not args.keep and WORK.exists():
+            shutil.rmtree(WORK, ignore_errors=True)
+    return 0

@@ -32,6 +32,7 @@ from harness import (
     build_lehr,
     cpu_facts,
     describe,
+    guarded,
     last_json,
     make_venv,
     measure,
@@ -374,21 +375,5 @@ def run(args):
         say(f"Every run is in {shown}/raw.csv.")
 
 
-def main(argv=None):
-    args = parse(argv)
-    try:
-        run(args)
-    except Failure as failure:
-        note(f"error: {failure}")
-        return 1
-    except KeyboardInterrupt:
-        note("interrupted; the runs so far are in raw.csv")
-        return 130
-    finally:
-        if not args.keep and WORK.exists():
-            shutil.rmtree(WORK, ignore_errors=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(run, parse(None)))
