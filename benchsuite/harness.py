@@ -1,0 +1,366 @@
+"""What the benchmarks share: running processes, building lehr, tables, the machine.
+
+Standard library only. That is also a matter of measuring: a child's peak
+memory, as the kernel counts it, is at least its parent's size at the fork, so
+the parent must stay small.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import math
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+VENV = HERE / ".venv"
+WORK = HERE / "work"
+REQUIREMENTS = HERE / "requirements.txt"
+
+PARTS = ["sample", "anneal", "local", "update", "observe", "checkpoint"]
+
+
+class Failure(Exception):
+    """Something the user should read, without a traceback."""
+
+
+# --- Processes ---------------------------------------------------------------
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def note(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def show(command):
+    return " ".join(shlex.quote(str(part)) for part in command)
+
+
+def tool(command, **kwargs):
+    """Runs a build tool, its output on our stderr."""
+    note("$ " + show(command))
+    try:
+        done = subprocess.run([str(c) for c in command], stdout=sys.stderr, **kwargs)
+    except FileNotFoundError as error:
+        raise Failure(f"cannot run {command[0]}: {error}") from error
+    if done.returncode != 0:
+        raise Failure(f"failed with status {done.returncode}: {show(command)}")
+
+
+def output_of(command, default="unknown", **kwargs):
+    try:
+        done = subprocess.run(
+            [str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **kwargs
+        )
+    except OSError:
+        return default
+    return done.stdout.strip() if done.returncode == 0 else default
+
+
+class Measured:
+    def __init__(self, stdout, wall, cpu, rss):
+        self.stdout, self.wall, self.cpu, self.rss = stdout, wall, cpu, rss
+
+
+def measure(command, threads):
+    """Runs a process to its end; its own peak memory and times from wait4."""
+    env = dict(os.environ)
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "RAYON_NUM_THREADS",
+    ):
+        env[name] = str(threads)
+    command = [str(c) for c in command]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        start = time.perf_counter()
+        try:
+            child = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, cwd=ROOT
+            )
+        except OSError as error:
+            raise Failure(f"cannot run {command[0]}: {error}") from error
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        wall = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        stdout = out.read().decode(errors="replace")
+        err.seek(0)
+        stderr = err.read().decode(errors="replace")
+    if child.returncode != 0:
+        how = f"status {child.returncode}" if child.returncode > 0 else f"signal {-child.returncode}"
+        tail = stderr.strip() or "(nothing on stderr)"
+        raise Failure(f"ended with {how}: {show(command)}\n{tail}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Measured(stdout, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit)
+
+
+def last_json(text, what):
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        return json.loads(lines[-1])
+    except (IndexError, ValueError) as error:
+        raise Failure(f"{what} did not print a JSON line: {text!r}") from error
+
+
+# --- Preparing ---------------------------------------------------------------
+
+
+def venv_python():
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def make_venv():
+    wanted = REQUIREMENTS.read_text()
+    stamp = VENV / "requirements.installed"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    tool([sys.executable, "-m", "venv", VENV])
+    tool([venv_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS])
+    stamp.write_text(wanted)
+
+
+def target_dir():
+    text = output_of(["cargo", "metadata", "--format-version", "1", "--no-deps"], "", cwd=ROOT)
+    return Path(json.loads(text)["target_directory"]) if text else ROOT / "target"
+
+
+def build_lehr():
+    tool(["cargo", "build", "--release"], cwd=ROOT)
+    path = target_dir() / "release" / ("lehr.exe" if os.name == "nt" else "lehr")
+    if not path.exists():
+        raise Failure(f"cargo build made no {path}")
+    return path
+
+
+def probe_peak():
+    """Measured peak of one core in Gflop/s, or None with a note."""
+    command = ["cargo", "run", "--release", "--quiet", "-p", "lehr", "--example", "peak"]
+    note("$ " + show(command))
+    try:
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        note(f"peak: {error}")
+        return None
+    if done.returncode != 0:
+        note("peak: the example failed; shares of the peak are left out\n" + done.stderr.strip())
+        return None
+    answer = last_json(done.stdout, "the peak example")
+    return {"gflops": float(answer["gflops_f64_one_core"]), "isa": str(answer.get("isa", "unknown"))}
+
+
+# --- Output ------------------------------------------------------------------
+
+
+class Raw:
+    """raw.csv: one row a run, written as soon as it ends."""
+
+    def __init__(self, path, columns):
+        self.file = path.open("w", newline="", encoding="utf-8")
+        self.writer = csv.DictWriter(self.file, columns, lineterminator="\n")
+        self.writer.writeheader()
+        self.file.flush()
+
+    def add(self, row):
+        self.writer.writerow({**row, "detail": json.dumps(row["detail"], separators=(",", ":"))})
+        self.file.flush()
+
+
+def megabytes(count):
+    return f"{count / 1e6:.0f}"
+
+
+def number(value):
+    return f"{value:.4g}"
+
+
+def table(head, rows):
+    """A Markdown table that also reads well as plain text."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+
+    def line(cells):
+        pads = [cells[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(cells[1:], widths[1:])]
+        return "| " + " | ".join(pads) + " |"
+
+    rule = "|" + "|".join("-" * (w + 1) + ("-" if i == 0 else ":") for i, w in enumerate(widths)) + "|"
+    return "\n".join([line(head), rule] + [line(row) for row in rows])
+
+
+def verdict(passed):
+    return "pass" if passed else "FAIL"
+
+
+def total_parts(rows):
+    total = {}
+    for row in rows:
+        for name, value in row["detail"].get("parts", {}).items():
+            total[name] = total.get(name, 0.0) + value
+    return total
+
+
+def parts_order(names):
+    return [p for p in PARTS if p in names] + sorted(n for n in names if n not in PARTS)
+
+
+class Report:
+    def __init__(self, path):
+        self.path, self.chunks = path, []
+        self.failed = []
+
+    def add(self, text):
+        say(text)
+        say()
+        self.chunks.append(text)
+        self.path.write_text("\n\n".join(self.chunks) + "\n", encoding="utf-8")
+
+
+def report_parts(report, title, named_rows):
+    rows, names = [], set()
+    totals = [(name, total_parts(runs)) for name, runs in named_rows]
+    for _, total in totals:
+        names.update(total)
+    if not names:
+        return
+    order = parts_order(names)
+    for name, total in totals:
+        everything = sum(total.values()) or math.nan
+        rows.append([name] + [f"{100 * total.get(part, 0.0) / everything:.2f}%" for part in order])
+    report.add(f"## {title}\n\nAs lehr reports it (`seconds_by_part`), over all rounds.")
+    report.add(table(["run", *order], rows))
+
+
+# --- The machine -------------------------------------------------------------
+
+
+def cpu_facts():
+    facts = {}
+    for line in output_of(["lscpu"], "").splitlines():
+        key, _, value = line.partition(":")
+        facts.setdefault(key.strip(), value.strip())
+    model = facts.get("Model name") or output_of(["sysctl", "-n", "machdep.cpu.brand_string"], platform.machine())
+    flags = set(facts.get("Flags", "").split())
+    of_interest = [f for f in ("sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512dq", "avx512vl") if f in flags]
+    caches = ", ".join(f"{key[:-6]} {facts[key]}" for key in ("L1d cache", "L2 cache", "L3 cache") if key in facts)
+    return model, facts, " ".join(of_interest) or "unknown", caches or "unknown"
+
+
+def memory_total():
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB"
+    except (ValueError, OSError):
+        return "unknown"
+
+
+def slug(text):
+    text = re.sub(r"\((r|tm)\)|@.*$", " ", text.lower())
+    return re.sub(r"[^a-z0-9]+", "-", text).strip("-") or "unknown"
+
+
+def new_directory(args, model, trial):
+    if args.out:
+        path = Path(args.out).resolve()
+        path.mkdir(parents=True, exist_ok=True)
+        if (path / "raw.csv").exists():
+            raise Failure(f"{path} already holds a raw.csv")
+        return path
+    base = WORK / "trial" if trial else HERE / "runs"
+    name = f"{datetime.date.today().isoformat()}-{slug(model)}"
+    for attempt in range(1, 1000):
+        path = base / (name if attempt == 1 else f"{name}-{attempt}")
+        try:
+            path.mkdir(parents=True)
+            return path
+        except FileExistsError:
+            continue
+    raise Failure(f"no free name for {name}")
+
+
+def describe(path, script, worker, args, lehr, peak, cpu, extra=()):
+    model, facts, flags, caches = cpu
+    measured = measure([venv_python(), worker, "versions"], args.threads)
+    versions = last_json(measured.stdout, "the version check")
+    commit = output_of(["git", "rev-parse", "HEAD"], cwd=ROOT)
+    changed = output_of(["git", "status", "--porcelain", "--untracked-files=no"], "", cwd=ROOT)
+    if changed:
+        commit += " with uncommitted changes"
+    # Where the checkout lies is nobody's business.
+    command = ["python3", f"benchsuite/{script}", *sys.argv[1:]]
+    lines = [
+        f"# {path.name}",
+        "",
+        "`raw.csv` has every single run, `summary.md` the tables made of it.",
+        "",
+        f"- command: `{show(command)}`",
+        f"- commit: {commit}",
+        f"- started: {datetime.datetime.now().astimezone().isoformat(timespec='seconds')}",
+        f"- processor: {model}",
+        f"- cores: {os.cpu_count()} logical, {facts.get('Thread(s) per core', 'unknown')} threads per core",
+        f"- flags: {flags}",
+        f"- caches: {caches}",
+        f"- virtual: {facts.get('Hypervisor vendor', 'no or unknown')}",
+        f"- memory: {memory_total()}",
+        f"- load before the start: {load()}",
+        f"- kernel: {platform.system()} {platform.release()}",
+        f"- rustc: {output_of(['rustc', '--version'], cwd=ROOT)}",
+        f"- RUSTFLAGS: {os.environ.get('RUSTFLAGS') or 'not set'}",
+        f"- lehr: {output_of([lehr, '--version']) if lehr else 'not run'}",
+    ]
+    lines += [f"- {name}: {value}" for name, value in versions.items()]
+    lines += [f"- {line}" for line in extra]
+    if peak:
+        lines.append(f"- measured peak: {peak['gflops']:.2f} Gflop/s per core (f64, {peak['isa']})")
+    (path / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def load():
+    try:
+        return " ".join(f"{value:.2f}" for value in os.getloadavg())
+    except OSError:
+        return "unknown"
+
+
+def at_least_one(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def guarded(run, args):
+    """The end of every benchmark: an exit status, and no data left behind."""
+    try:
+        run(args)
+    except Failure as failure:
+        note(f"error: {failure}")
+        return 1
+    except KeyboardInterrupt:
+        note("interrupted; the runs so far are in raw.csv")
+        return 130
+    finally:
+        if not args.keep and WORK.exists():
+            shutil.rmtree(WORK, ignore_errors=True)
+    return 0
