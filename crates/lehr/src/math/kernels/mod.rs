@@ -5,13 +5,21 @@
 //! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width.
 
 mod lanes;
+mod lanes32;
+mod digamma;
 mod gaussian;
 mod sparse;
 mod normal;
+mod topics;
 
+pub use digamma::{exp_digamma_f32, exp_digamma_f64};
 pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
 pub use normal::fill_normal;
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
+pub use topics::{
+    DocumentScratch, RowsMut, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
+    solve_document, solve_document_exact,
+};
 
 use serde::{Deserialize, Serialize};
 
