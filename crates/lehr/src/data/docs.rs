@@ -1,11 +1,14 @@
 //! Documents as bags of words: which words each has, and how often.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Vocabulary;
+use super::corpus::{Corpus, Sums};
+use super::corpus_file;
 use crate::{Error, Result};
 
 /// A word of a document and how often it occurs there.
@@ -18,7 +21,8 @@ pub struct Entry {
     pub count: f32,
 }
 
-/// A corpus, or some documents of one. Copies are cheap: they share the words.
+/// A corpus, or some documents of one, in memory or left in a converted file (see
+/// [`save`](Docs::save)). Copies are cheap: they share the words.
 ///
 /// ```
 /// use lehr::data::Docs;
@@ -26,24 +30,15 @@ pub struct Entry {
 /// let docs = Docs::from_rows(vec![vec![(0, 2.0), (3, 1.0)], vec![], vec![(1, 0.5)]], 4)?;
 /// assert_eq!((docs.n_items(), docs.n_words(), docs.tokens()), (3, 4, 3.5));
 /// assert_eq!(docs.doc(0)[1].word, 3);
+/// assert_eq!(docs.doc_frequencies(), [1, 1, 0, 1]);
 /// # Ok::<(), lehr::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Docs {
     corpus: Arc<Corpus>,
+    vocabulary: Vocabulary,
     /// Which documents of the corpus; all if absent.
     items: Option<Arc<[u32]>>,
-}
-
-#[derive(Debug)]
-struct Corpus {
-    /// Where each document's entries begin, and the end of the last.
-    offsets: Vec<u64>,
-    /// Rising words within each document.
-    entries: Vec<Entry>,
-    vocabulary: Vocabulary,
-    /// How often each word occurs in all documents.
-    word_counts: Vec<f64>,
 }
 
 impl Docs {
@@ -65,12 +60,13 @@ impl Docs {
                         n + 1
                     )));
                 }
+                let count = count as f32;
                 if count == 0.0 {
                     continue;
                 }
                 match entries[begin..].last_mut() {
-                    Some(Entry { word: last, count: sum }) if *last == word => *sum += count as f32,
-                    _ => entries.push(Entry { word, count: count as f32 }),
+                    Some(Entry { word: last, count: sum }) if *last == word => *sum += count,
+                    _ => entries.push(Entry { word, count }),
                 }
             }
             offsets.push(entries.len() as u64);
@@ -81,75 +77,105 @@ impl Docs {
     /// A corpus from its parts: document n has `entries[offsets[n]..offsets[n + 1]]`, whose words
     /// rise and whose counts are positive.
     pub fn new(offsets: Vec<u64>, entries: Vec<Entry>, vocabulary: Vocabulary) -> Result<Self> {
-        let whole = offsets.first() == Some(&0) && offsets.last() == Some(&(entries.len() as u64));
-        if !whole || !offsets.is_sorted() {
-            return Err(Error::data("the documents' offsets do not rise from 0 to the last entry"));
-        }
-        let mut word_counts = vec![0.0; vocabulary.n_words()];
-        for (n, ends) in offsets.windows(2).enumerate() {
-            let doc = &entries[ends[0] as usize..ends[1] as usize];
-            if !doc.is_sorted_by(|a, b| a.word < b.word) {
-                let message = format!("the words of document {} do not rise", n + 1);
-                return Err(Error::data(message));
-            }
-            for &Entry { word, count } in doc {
-                if !(count > 0.0 && count.is_finite()) {
-                    return Err(Error::data(format!("document {} has a count of {count}", n + 1)));
-                }
-                let Some(sum) = word_counts.get_mut(word as usize) else {
-                    return Err(Error::data(format!(
-                        "document {} has word {word}, and the vocabulary has only {}",
-                        n + 1,
-                        vocabulary.n_words()
-                    )));
-                };
-                *sum += f64::from(count);
-            }
-        }
-        let corpus = Corpus { offsets, entries, vocabulary, word_counts };
-        Ok(Docs { corpus: Arc::new(corpus), items: None })
+        let corpus = Corpus::in_memory(offsets, entries, vocabulary.n_words())?;
+        Ok(Docs { corpus: Arc::new(corpus), vocabulary, items: None })
+    }
+
+    /// A corpus left in the converted file that it was opened from.
+    pub(crate) fn mapped(corpus: Corpus, vocabulary: Vocabulary) -> Self {
+        Docs { corpus: Arc::new(corpus), vocabulary, items: None }
     }
 
     /// How many documents.
     pub fn n_items(&self) -> usize {
-        self.items.as_ref().map_or(self.corpus.offsets.len() - 1, |items| items.len())
+        self.items.as_ref().map_or(self.corpus.n_docs(), |items| items.len())
     }
 
     /// V, the size of the vocabulary.
     pub fn n_words(&self) -> usize {
-        self.corpus.vocabulary.n_words()
+        self.vocabulary.n_words()
     }
 
     /// The words.
     pub fn vocabulary(&self) -> &Vocabulary {
-        &self.corpus.vocabulary
+        &self.vocabulary
+    }
+
+    /// The same documents with names for the words, one for each.
+    pub fn with_vocabulary(mut self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.n_words() {
+            return Err(Error::data(format!(
+                "{} names for {} words; give one for each word",
+                names.len(),
+                self.n_words()
+            )));
+        }
+        self.vocabulary = Vocabulary::named(names)?;
+        Ok(self)
     }
 
     /// Document `n`: rising words, positive counts.
+    ///
+    /// A document that is damaged in a converted file is empty here, and [`fault`](Docs::fault)
+    /// then says so.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is not below [`n_items`](Docs::n_items).
     pub fn doc(&self, n: usize) -> &[Entry] {
-        let n = self.items.as_ref().map_or(n, |items| items[n] as usize);
-        let Corpus { offsets, entries, .. } = &*self.corpus;
-        &entries[offsets[n] as usize..offsets[n + 1] as usize]
+        self.corpus.doc(self.items.as_ref().map_or(n, |items| items[n] as usize))
+    }
+
+    /// What was found wrong with the documents handed out so far. Only a converted file can be
+    /// found wrong that late, since opening it does not read the documents: look here after a pass
+    /// over them.
+    pub fn fault(&self) -> Option<Error> {
+        self.corpus.fault()
+    }
+
+    /// The size of the entries that are left in a converted file; 0 if all are in memory.
+    pub fn mapped_bytes(&self) -> u64 {
+        self.corpus.mapped_bytes()
+    }
+
+    /// Tells the system that the part of a converted file read so far is not needed soon, so that
+    /// a corpus larger than the memory can be walked over. Documents stay usable: they are read
+    /// again. Does nothing for a corpus in memory.
+    pub fn release(&self) {
+        self.corpus.release();
     }
 
     /// How often each word occurs in all of these documents.
     pub fn word_counts(&self) -> Vec<f64> {
-        let Some(items) = &self.items else { return self.corpus.word_counts.clone() };
-        let all = self.corpus.offsets.len() - 1;
+        let Some(items) = &self.items else { return self.corpus.sums().counts.clone() };
+        self.sums(items, &self.corpus.sums().counts, |entry| f64::from(entry.count))
+    }
+
+    /// In how many of these documents each word occurs.
+    pub fn doc_frequencies(&self) -> Vec<u32> {
+        let Sums { frequencies, .. } = self.corpus.sums();
+        let Some(items) = &self.items else { return frequencies.clone() };
+        let whole: Vec<f64> = frequencies.iter().map(|&n| f64::from(n)).collect();
+        self.sums(items, &whole, |_| 1.0).into_iter().map(|n| n as u32).collect()
+    }
+
+    /// For each word the sum of `of` over its entries in these documents; `whole` is that of the
+    /// whole corpus.
+    fn sums(&self, items: &[u32], whole: &[f64], of: impl Fn(&Entry) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_words()];
+        let mut add = |doc: &[Entry], factor: f64| {
+            doc.iter().for_each(|entry| sums[entry.word as usize] += factor * of(entry));
+        };
         // What is cheaper: to add these documents up, or to take the others off the total.
-        if 2 * items.len() <= all {
-            let mut sums = vec![0.0; self.n_words()];
-            (0..items.len()).for_each(|n| add_counts(self.doc(n), 1.0, &mut sums));
+        if 2 * items.len() <= self.corpus.n_docs() {
+            self.corpus.walk(items.iter().map(|&n| n as usize), |_, doc| add(doc, 1.0));
             return sums;
         }
-        let mut chosen = vec![false; all];
-        items.iter().for_each(|&n| chosen[n as usize] = true);
-        let whole = Docs { corpus: Arc::clone(&self.corpus), items: None };
-        let mut sums = self.corpus.word_counts.clone();
-        for n in (0..all).filter(|&n| !chosen[n]) {
-            add_counts(whole.doc(n), -1.0, &mut sums);
-        }
-        sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
+        let mut surplus = vec![-1.0; self.corpus.n_docs()];
+        items.iter().for_each(|&n| surplus[n as usize] += 1.0);
+        let others = (0..surplus.len()).filter(|&n| surplus[n] != 0.0);
+        self.corpus.walk(others, |n, doc| add(doc, surplus[n]));
+        sums.iter_mut().zip(whole).for_each(|(sum, &all)| *sum = (*sum + all).max(0.0));
         sums
     }
 
@@ -164,22 +190,96 @@ impl Docs {
             None => items.into(),
             Some(own) => items.iter().map(|&n| own[n as usize]).collect(),
         };
-        Docs { corpus: Arc::clone(&self.corpus), items: Some(items) }
+        Docs {
+            corpus: Arc::clone(&self.corpus),
+            vocabulary: self.vocabulary.clone(),
+            items: Some(items),
+        }
     }
 
-    /// What identifies the corpus: a hash of all words and counts.
+    /// What identifies the corpus: a hash of all words and counts, whichever format they were read
+    /// from. The words' names are no part of it.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Xxh3::new();
-        hash.update(&(self.n_words() as u64).to_le_bytes());
-        for n in 0..self.n_items() {
-            let doc = self.doc(n);
-            hash.update(&(doc.len() as u64).to_le_bytes());
-            hash.update(bytemuck::cast_slice(doc));
+        if let (None, Some(stored)) = (&self.items, self.corpus.fingerprint()) {
+            return format!("{stored:032x}");
         }
-        format!("{:032x}", hash.digest128())
+        let mut print = Fingerprint::default();
+        self.walk(|doc| print.add(doc));
+        format!("{:032x}", print.finish(self.n_words()))
+    }
+
+    /// Writes these documents as a converted corpus, which [`read::docs`](crate::read::docs) opens
+    /// without reading it: the documents stay in the file and are mapped into memory as they are
+    /// needed. An existing file is replaced in one step once the new one is complete.
+    ///
+    /// # The format
+    ///
+    /// All numbers are little-endian. D documents, V words, E entries:
+    ///
+    /// | byte | type | content |
+    /// |---|---|---|
+    /// | 0 | 8 bytes | `LEHRDOCS` |
+    /// | 8 | u32 | version, 1 |
+    /// | 12 | u32 | 1 if the words have names, else 0 |
+    /// | 16 | u64 | D, at most 2^32 - 1 |
+    /// | 24 | u64 | V, at most 2^32 - 1 |
+    /// | 32 | u64 | E |
+    /// | 40 | u64 | bytes of the names, 0 without names |
+    /// | 48 | u128 | the [fingerprint](Docs::fingerprint) |
+    /// | 64 | u64 | XXH3 of the words' counts, frequencies and names |
+    /// | 72 | u64 | XXH3 of the offsets |
+    /// | 80 | u64 | XXH3 of the bytes 0 to 79 |
+    /// | 88 | | zeros up to byte 4096 |
+    /// | 4096 | E x (u32, f32) | the entries: word and count, document after document |
+    /// | 4096 + 8 E | (D + 1) x u64 | the offsets: the first entry of each document, and E |
+    /// | + 8 (D + 1) | V x f64 | how often each word occurs |
+    /// | + 8 V | V x u32 | in how many documents each word occurs |
+    /// | + 4 V | names | for each word: u32 bytes, then the name in UTF-8 |
+    ///
+    /// Within a document words rise and counts are positive. Nothing follows the names. The header
+    /// comes first in the file but is known last, so that documents can be written as they come.
+    ///
+    /// ```
+    /// use lehr::data::Docs;
+    /// use lehr::read::{self, DocsOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("corpus.lehr");
+    /// let docs = Docs::from_rows(vec![vec![(0, 2.0)], vec![(1, 1.0)]], 2)?;
+    /// docs.save(&path)?;
+    /// let mapped = read::docs(&path, &DocsOptions::default())?;
+    /// assert_eq!(mapped.fingerprint(), docs.fingerprint());
+    /// assert_eq!(mapped.mapped_bytes(), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, path: &Path) -> Result<()> {
+        corpus_file::write(path, self)
+    }
+
+    /// Hands out every document in turn, keeping little of a converted file in memory.
+    pub(super) fn walk(&self, mut see: impl FnMut(&[Entry])) {
+        match &self.items {
+            None => self.corpus.walk(0..self.corpus.n_docs(), |_, doc| see(doc)),
+            Some(items) => {
+                self.corpus.walk(items.iter().map(|&n| n as usize), |_, doc| see(doc));
+            }
+        }
     }
 }
 
-fn add_counts(doc: &[Entry], factor: f64, sums: &mut [f64]) {
-    doc.iter().for_each(|e| sums[e.word as usize] += factor * f64::from(e.count));
+/// A [`Docs::fingerprint`] in the making.
+#[derive(Default)]
+pub(super) struct Fingerprint(Xxh3);
+
+impl Fingerprint {
+    pub(super) fn add(&mut self, doc: &[Entry]) {
+        self.0.update(&(doc.len() as u64).to_le_bytes());
+        self.0.update(bytemuck::cast_slice(doc));
+    }
+
+    /// The vocabulary comes last, since a reader of text knows it last.
+    pub(super) fn finish(mut self, n_words: usize) -> u128 {
+        self.0.update(&(n_words as u64).to_le_bytes());
+        self.0.digest128()
+    }
 }

@@ -1,13 +1,14 @@
-//! Numbers read in place from a memory-mapped file; the crate's only `unsafe` for mapping.
+//! Numbers and documents read in place from a memory-mapped file; the crate's only `unsafe` for mapping.
 
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 use bytemuck::try_cast_slice;
 use memmap2::Mmap;
 
-use super::Rows;
+use super::{Entry, Rows};
 
 /// The precision in which a mapped file stores its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +27,11 @@ pub(crate) struct Mapped {
 
 /// Maps a whole file for reading.
 pub(crate) fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: the mapping is read-only and private to us, and every bit pattern is a valid u8, f32
-    // or f64, so no content can break a type. Another process that rewrites the file changes the
-    // numbers we see, and one that shortens it makes the system stop us with SIGBUS; neither can
-    // be ruled out, so `read::points` tells its callers to leave a file alone while it is in use.
+    // SAFETY: the mapping is read-only and private to us, and every bit pattern is a valid u8, f32,
+    // f64 or `Entry`, so no content can break a type. Another process that rewrites the file changes
+    // the numbers we see, and one that shortens it makes the system stop us with SIGBUS; neither can
+    // be ruled out, so `read::points` and `read::docs` tell their callers to leave a file alone
+    // while it is in use.
     unsafe { Mmap::map(file) }
 }
 
@@ -72,6 +74,69 @@ impl Mapped {
 impl fmt::Debug for Mapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Mapped({:?}, bytes {}..{})", self.precision, self.start, self.end)
+    }
+}
+
+/// The offsets and entries of a converted corpus inside a mapped file.
+pub(crate) struct MappedDocs {
+    map: Mmap,
+    entries: Range<usize>,
+    offsets: Range<usize>,
+}
+
+impl MappedDocs {
+    /// `None` if the ranges lie outside the file or are not aligned, or there is no offset.
+    pub(crate) fn new(map: Mmap, entries: Range<usize>, offsets: Range<usize>) -> Option<Self> {
+        try_cast_slice::<u8, Entry>(map.get(entries.clone())?).ok()?;
+        let ends: &[u64] = try_cast_slice(map.get(offsets.clone())?).ok()?;
+        (!ends.is_empty()).then_some(MappedDocs { map, entries, offsets })
+    }
+
+    /// The first entry of each document, and the end of the last.
+    pub(crate) fn offsets(&self) -> &[u64] {
+        try_cast_slice(&self.map[self.offsets.clone()]).expect("checked in MappedDocs::new")
+    }
+
+    pub(crate) fn n_docs(&self) -> usize {
+        self.offsets().len() - 1
+    }
+
+    /// The entries of document `n`; `None` if its offsets do not lead to entries.
+    pub(crate) fn doc(&self, n: usize) -> Option<&[Entry]> {
+        let offsets = self.offsets();
+        let (begin, end) =
+            (usize::try_from(offsets[n]).ok()?, usize::try_from(offsets[n + 1]).ok()?);
+        let bytes = &self.map[self.entries.clone()];
+        let entries: &[Entry] = try_cast_slice(bytes).expect("checked in MappedDocs::new");
+        entries.get(begin..end)
+    }
+
+    pub(crate) fn entry_bytes(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Lets the system take back the memory of the entries' pages.
+    pub(crate) fn release(&self) {
+        #[cfg(unix)]
+        if !self.entries.is_empty() {
+            // SAFETY: of a file mapped read-only the pages are dropped and, when they are next
+            // looked at, read again from the file: no content changes. The range is inside the map.
+            let advised = unsafe {
+                self.map.unchecked_advise_range(
+                    memmap2::UncheckedAdvice::DontNeed,
+                    self.entries.start,
+                    self.entries.len(),
+                )
+            };
+            // Only advice: if it is refused, the system takes pages back when it needs them.
+            let _ = advised;
+        }
+    }
+}
+
+impl fmt::Debug for MappedDocs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MappedDocs({} documents, bytes {:?})", self.n_docs(), self.entries)
     }
 }
 

@@ -43,6 +43,12 @@ impl Vocabulary {
         self.names.as_deref()
     }
 
+    /// The number of each name; empty without names.
+    pub(crate) fn numbers(&self) -> HashMap<&str, u32> {
+        let names = self.names().unwrap_or_default();
+        names.iter().zip(0..).map(|(name, number)| (name.as_str(), number)).collect()
+    }
+
     /// A word to show: its name, or its number from 1 as in the file.
     pub fn show(&self, word: usize) -> String {
         match &self.names {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::records::{Records, Separator, blank_split};
 use super::select::{Place, Selection};
-use super::source::{Source, empty, shown};
+use super::source::{Source, TABLE, empty, shown};
 use super::{Header, PointsOptions, finish};
 use crate::data::{Points, weight_fault};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
     let path = source.path;
     let mut records = Records::new(source);
     if !records.read_record()? {
-        return Err(empty(path));
+        return Err(empty(path, &TABLE));
     }
     let first = records.cells()?;
     let first_line = records.line;

@@ -1,6 +1,7 @@
 //! Reading data: the format is recognised by content, then by the file's name.
 
 mod csv;
+mod docs;
 mod npy;
 mod npy_header;
 #[cfg(feature = "parquet")]
@@ -8,6 +9,7 @@ mod parquet;
 mod records;
 mod select;
 mod source;
+mod topic_table;
 
 use std::path::Path;
 
@@ -16,7 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::data::Points;
 use crate::{Error, Result};
 
-use source::{Format, Source};
+use source::{Format, Source, TABLE, recognise};
+
+pub use docs::{CorpusFormat, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub use topic_table::topic_table;
 
 /// Which columns of a file are the data, and how its first line is meant.
 ///
@@ -72,8 +77,8 @@ pub enum Header {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn points(path: &Path, options: &PointsOptions) -> Result<Points> {
-    let source = Source::open(path)?;
-    match source.format {
+    let source = Source::open(path, &TABLE)?;
+    match recognise(&source)? {
         Format::Text => csv::read(source, options),
         Format::Npy => npy::read(source, options),
         Format::Parquet => read_parquet(source, options),

@@ -41,7 +41,18 @@ pub(super) struct Dtype {
     pub in_place: Option<Precision>,
 }
 
-impl Layout {
+/// What the header says, before it is known what it should say.
+#[derive(Debug)]
+pub(super) struct Header {
+    /// The first byte behind it.
+    pub start: u64,
+    /// The type as Python spells it, e.g. "'<f8'".
+    pub descr: String,
+    pub fortran: bool,
+    pub shape: Vec<u64>,
+}
+
+impl Header {
     /// Reads the header and stops at the first number.
     pub(super) fn read(source: &mut Source<'_>) -> Result<Self> {
         let path = source.path;
@@ -65,20 +76,33 @@ impl Layout {
         let mut text = vec![0; length as usize];
         read_exact(source, &mut text)?;
         let start = 8 + prefix as u64 + u64::from(length);
-        Layout::parse(path, &String::from_utf8_lossy(&text), start)
+        Header::parse(path, &String::from_utf8_lossy(&text), start)
     }
 
     fn parse(path: &Path, header: &str, start: u64) -> Result<Self> {
         let missing =
             |key: &str| damaged(path, &format!("no {key} in {}", shown(header.as_bytes())));
-        let dtype = value_of(header, "descr").ok_or_else(|| missing("descr"))?;
-        let dtype = Dtype::parse(path, dtype)?;
+        let descr = value_of(header, "descr").ok_or_else(|| missing("descr"))?.to_string();
         let fortran = match value_of(header, "fortran_order") {
             Some(text) if text.starts_with("True") => true,
             Some(text) if text.starts_with("False") => false,
             _ => return Err(missing("fortran_order")),
         };
         let shape = value_of(header, "shape").and_then(shape).ok_or_else(|| missing("shape"))?;
+        Ok(Header { start, descr, fortran, shape })
+    }
+}
+
+impl Layout {
+    /// Reads the header and stops at the first number.
+    pub(super) fn read(source: &mut Source<'_>) -> Result<Self> {
+        let header = Header::read(source)?;
+        Layout::new(source.path, header)
+    }
+
+    fn new(path: &Path, header: Header) -> Result<Self> {
+        let Header { start, descr, fortran, shape } = header;
+        let dtype = Dtype::parse(path, &descr)?;
         let (n_items, n_columns) = match shape[..] {
             [n_items] => (n_items, 1),
             [n_items, n_columns] => (n_items, n_columns),
@@ -117,12 +141,8 @@ impl Layout {
 }
 
 impl Dtype {
-    fn parse(path: &Path, text: &str) -> Result<Self> {
-        let name = text
-            .strip_prefix(['\'', '"'])
-            .and_then(|rest| rest.split_once(['\'', '"']))
-            .map(|(name, _)| name);
-        let Some(name) = name else {
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
+        let Some(name) = unquoted(text) else {
             return Err(Error::parse(path, format!("holds an array of records; {ALLOWED}")));
         };
         let (decode, width) = match known(name) {
@@ -188,6 +208,12 @@ fn value_of<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
 }
 
+/// What stands between the quotes that `text` begins with.
+pub(super) fn unquoted(text: &str) -> Option<&str> {
+    let (inside, _) = text.strip_prefix(['\'', '"'])?.split_once(['\'', '"'])?;
+    Some(inside)
+}
+
 /// The numbers in a Python tuple, e.g. "(3, 4), }"; Python 2 wrote them as "3L".
 fn shape(text: &str) -> Option<Vec<u64>> {
     let (inside, _) = text.strip_prefix('(')?.split_once(')')?;
@@ -222,7 +248,8 @@ mod tests {
     use super::*;
 
     fn parse(header: &str) -> std::result::Result<(String, bool, usize, usize, u64), String> {
-        Layout::parse(Path::new("a.npy"), header, 64)
+        Header::parse(Path::new("a.npy"), header, 64)
+            .and_then(|header| Layout::new(Path::new("a.npy"), header))
             .map(|l| (l.dtype.name, l.fortran, l.n_items, l.n_columns, l.n_bytes))
             .map_err(|error| error.to_string())
     }

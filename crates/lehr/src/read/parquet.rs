@@ -20,11 +20,14 @@ use crate::{Error, Result};
 /// How many rows of one column are decoded at a time.
 const BATCH: usize = 1 << 14;
 
-/// Reads a file. The library panics on some damaged pages, e.g. if their dictionary is missing;
-/// nothing of ours outlives such a panic, so it becomes an ordinary error.
 pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
-    let path = source.path;
-    catch_unwind(AssertUnwindSafe(|| read_columns(source, options))).unwrap_or_else(|panic| {
+    guarded(source.path, || read_columns(source, options))
+}
+
+/// Runs a reader. The library panics on some damaged pages, e.g. if their dictionary is missing;
+/// nothing of ours outlives such a panic, so it becomes an ordinary error.
+pub(super) fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
         Err(damaged(path, ParquetError::General(text.into())))
@@ -212,7 +215,7 @@ fn check_type(
 }
 
 /// Refuses a column outside the file, on which the library would panic.
-fn check_range(path: &Path, chunk: &ColumnChunkMetaData, length: u64) -> Result<()> {
+pub(super) fn check_range(path: &Path, chunk: &ColumnChunkMetaData, length: u64) -> Result<()> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let end = start.checked_add(chunk.compressed_size());
     let inside = start >= 0 && chunk.compressed_size() >= 0;
@@ -224,7 +227,7 @@ fn check_range(path: &Path, chunk: &ColumnChunkMetaData, length: u64) -> Result<
 }
 
 /// Whether the stored integer is the number itself and not a date, a time or a scaled decimal.
-fn is_integer(column: &ColumnDescriptor) -> bool {
+pub(super) fn is_integer(column: &ColumnDescriptor) -> bool {
     match column.logical_type_ref() {
         Some(LogicalType::Integer(_)) => true,
         Some(_) => false,
@@ -240,7 +243,7 @@ fn is_integer(column: &ColumnDescriptor) -> bool {
     }
 }
 
-fn is_unsigned(column: &ColumnDescriptor) -> bool {
+pub(super) fn is_unsigned(column: &ColumnDescriptor) -> bool {
     match column.logical_type_ref() {
         Some(LogicalType::Integer(integer)) => !integer.is_signed,
         _ => matches!(
@@ -253,7 +256,7 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
     }
 }
 
-fn type_name(column: &ColumnDescriptor) -> &'static str {
+pub(super) fn type_name(column: &ColumnDescriptor) -> &'static str {
     match column.physical_type() {
         _ if column.max_rep_level() > 0 => "lists",
         Physical::INT32 | Physical::INT64 => "dates, times or decimals",
@@ -263,7 +266,7 @@ fn type_name(column: &ColumnDescriptor) -> &'static str {
     }
 }
 
-fn damaged(path: &Path, error: ParquetError) -> Error {
+pub(super) fn damaged(path: &Path, error: ParquetError) -> Error {
     let text = error.to_string();
     let text = text.strip_prefix("Parquet error: ").unwrap_or(&text);
     Error::parse(

@@ -1,4 +1,4 @@
-//! Opens a file, recognises its format and, if it is gzipped, unpacks it on the way.
+//! Opens a file and, if it is gzipped, unpacks it on the way; recognises the formats of tables.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
@@ -8,7 +8,19 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::{Error, Result};
 
-const ALLOWED: &str = ".csv, .tsv, .txt (these and .npy may end in .gz), .npy or .parquet";
+/// What is asked for where something else was found.
+pub(super) struct Needed {
+    /// The files that are read.
+    pub files: &'static str,
+    /// The least that such a file holds.
+    pub least: &'static str,
+}
+
+/// A table of numbers is asked for.
+pub(super) const TABLE: Needed = Needed {
+    files: ".csv, .tsv, .txt (these and .npy may end in .gz), .npy or .parquet",
+    least: "a file with at least one row of numbers",
+};
 const BUFFER: usize = 1 << 17;
 /// How much of a file is looked at to recognise its format.
 const HEAD: usize = 512;
@@ -23,22 +35,29 @@ pub(super) enum Format {
 /// An open file from its first byte on.
 pub(super) struct Source<'a> {
     pub path: &'a Path,
-    pub format: Format,
+    /// The first bytes, unpacked, by which a format is recognised.
+    pub head: Vec<u8>,
     /// The file's name in lower case, without .gz.
     pub name: String,
     /// The bytes, unpacked.
     pub reader: BufReader<Box<dyn Read>>,
     /// The file itself if its bytes can be used in place: a regular file that is not gzipped.
     pub file: Option<(File, u64)>,
-    gzipped: bool,
+    /// How much the file takes on disk, packed or not; 0 for a pipe. What a header promises can
+    /// be held against it.
+    pub size: u64,
+    pub gzipped: bool,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn open(path: &'a Path) -> Result<Self> {
+    pub(super) fn open(path: &'a Path, needed: &Needed) -> Result<Self> {
         let mut file = File::open(path).map_err(|error| cannot_open(path, error))?;
         let meta = file.metadata().map_err(|error| cannot_open(path, error))?;
         if meta.is_dir() {
-            return Err(Error::parse(path, format!("is a folder; give one file: {ALLOWED}")));
+            return Err(Error::parse(
+                path,
+                format!("is a folder; give one file: {}", needed.files),
+            ));
         }
         let lower = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let (name, named_gz) = match lower.strip_suffix(".gz") {
@@ -49,7 +68,7 @@ impl<'a> Source<'a> {
         let head = head(&mut file).map_err(|error| Error::io(path, "cannot read", error))?;
         let gzipped = head.starts_with(&[0x1f, 0x8b]);
         if head.is_empty() {
-            return Err(empty(path));
+            return Err(empty(path, needed));
         }
         if named_gz && !gzipped {
             return Err(Error::parse(
@@ -62,17 +81,18 @@ impl<'a> Source<'a> {
         let plain = Cursor::new(head.clone()).chain(file);
         let mut source = Source {
             path,
-            format: Format::Text,
+            head: Vec::new(),
             name,
             reader: BufReader::new(Box::new(io::empty())),
             file: (meta.is_file() && !gzipped).then_some((kept, meta.len())),
+            size: if meta.is_file() { meta.len() } else { 0 },
             gzipped,
         };
-        let head = if gzipped {
+        source.head = if gzipped {
             let mut unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, plain));
             let head = self::head(&mut unpacked).map_err(|error| source.cannot_read(error))?;
             if head.is_empty() {
-                return Err(empty(path));
+                return Err(empty(path, needed));
             }
             let whole = Cursor::new(head.clone()).chain(unpacked);
             source.reader = BufReader::with_capacity(BUFFER, Box::new(whole));
@@ -81,8 +101,30 @@ impl<'a> Source<'a> {
             source.reader = BufReader::with_capacity(BUFFER, Box::new(plain));
             head
         };
-        source.format = recognise(path, &source.name, &head)?;
         Ok(source)
+    }
+
+    /// A part of a file as a source of its own, e.g. a member of an archive.
+    pub(super) fn part(path: &'a Path, name: String, reader: Box<dyn Read>) -> Self {
+        let reader = BufReader::with_capacity(BUFFER, reader);
+        Source { path, head: Vec::new(), name, reader, file: None, size: 0, gzipped: false }
+    }
+
+    /// Refuses what cannot be text.
+    pub(super) fn check_text(&self, needed: &Needed) -> Result<()> {
+        if self.head.starts_with(&[0xff, 0xfe]) || self.head.starts_with(&[0xfe, 0xff]) {
+            return Err(Error::parse(
+                self.path,
+                "is text in UTF-16; save it as UTF-8 and try again",
+            ));
+        }
+        if self.head.contains(&0) {
+            return Err(Error::parse(
+                self.path,
+                format!("is neither text nor a known binary format; give one of {}", needed.files),
+            ));
+        }
+        Ok(())
     }
 
     /// A failing read in words: a gzipped file that is cut off or damaged shows up here.
@@ -91,8 +133,9 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Content first, since a name may lie; then the name.
-fn recognise(path: &Path, name: &str, head: &[u8]) -> Result<Format> {
+/// The format of a table. Content first, since a name may lie; then the name.
+pub(super) fn recognise(source: &Source<'_>) -> Result<Format> {
+    let Source { path, name, head, .. } = source;
     if head.starts_with(b"\x93NUMPY") {
         return Ok(Format::Npy);
     }
@@ -114,15 +157,7 @@ fn recognise(path: &Path, name: &str, head: &[u8]) -> Result<Format> {
     if name.ends_with(".parquet") {
         return misnamed(".parquet", "Parquet", "\"PAR1\"");
     }
-    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
-        return Err(Error::parse(path, "is text in UTF-16; save it as UTF-8 and try again"));
-    }
-    if head.contains(&0) {
-        return Err(Error::parse(
-            path,
-            format!("is neither text nor a known binary format; give one of {ALLOWED}"),
-        ));
-    }
+    source.check_text(&TABLE)?;
     Ok(Format::Text)
 }
 
@@ -143,8 +178,8 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     format!("{short:?}")
 }
 
-pub(super) fn empty(path: &Path) -> Error {
-    Error::parse(path, "is empty; give a file with at least one row of numbers")
+pub(super) fn empty(path: &Path, needed: &Needed) -> Error {
+    Error::parse(path, format!("is empty; give {}", needed.least))
 }
 
 fn cannot_open(path: &Path, error: io::Error) -> Error {

@@ -1,0 +1,207 @@
+//! Where the entries of a corpus are kept: in memory, checked once, or in a converted file, checked
+//! as they are handed out.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::Entry;
+use super::mapped::MappedDocs;
+use crate::{Error, Result};
+
+/// How many bytes of a converted file a walk over all documents leaves in memory.
+const WALKED: usize = 64 << 20;
+
+/// All documents of a file.
+#[derive(Debug)]
+pub(crate) struct Corpus {
+    storage: Storage,
+    sums: Sums,
+}
+
+/// What each word comes to in all documents.
+#[derive(Debug)]
+pub(crate) struct Sums {
+    /// How often it occurs.
+    pub counts: Vec<f64>,
+    /// In how many documents.
+    pub frequencies: Vec<u32>,
+}
+
+enum Storage {
+    Memory {
+        /// Where each document's entries begin, and the end of the last.
+        offsets: Vec<u64>,
+        /// Rising words within each document.
+        entries: Vec<Entry>,
+    },
+    File {
+        path: PathBuf,
+        docs: MappedDocs,
+        fingerprint: u128,
+        /// The first damaged document that was asked for.
+        fault: OnceLock<String>,
+    },
+}
+
+impl Corpus {
+    pub(super) fn in_memory(
+        offsets: Vec<u64>,
+        entries: Vec<Entry>,
+        n_words: usize,
+    ) -> Result<Self> {
+        let whole = offsets.first() == Some(&0) && offsets.last() == Some(&(entries.len() as u64));
+        if !whole || !offsets.is_sorted() {
+            return Err(Error::data("the documents' offsets do not rise from 0 to the last entry"));
+        }
+        check_sizes(offsets.len() as u64 - 1, n_words as u64).map_err(Error::data)?;
+        let mut sums = Sums::new(n_words);
+        for (n, ends) in offsets.windows(2).enumerate() {
+            let doc = &entries[ends[0] as usize..ends[1] as usize];
+            if let Some(fault) = doc_fault(doc, n_words) {
+                return Err(Error::data(format!("document {} {fault}", n + 1)));
+            }
+            sums.add(doc);
+        }
+        Ok(Corpus { storage: Storage::Memory { offsets, entries }, sums })
+    }
+
+    pub(super) fn in_file(path: PathBuf, docs: MappedDocs, fingerprint: u128, sums: Sums) -> Self {
+        Corpus { storage: Storage::File { path, docs, fingerprint, fault: OnceLock::new() }, sums }
+    }
+
+    pub(super) fn n_docs(&self) -> usize {
+        match &self.storage {
+            Storage::Memory { offsets, .. } => offsets.len() - 1,
+            Storage::File { docs, .. } => docs.n_docs(),
+        }
+    }
+
+    pub(super) fn doc(&self, n: usize) -> &[Entry] {
+        match &self.storage {
+            Storage::Memory { offsets, entries } => {
+                &entries[offsets[n] as usize..offsets[n + 1] as usize]
+            }
+            Storage::File { docs, fault, .. } => {
+                // A look at every entry costs little beside what is then done with it, and what
+                // indexes tables by word must be able to rely on it.
+                let found = docs.doc(n).ok_or_else(|| "lies outside the entries".to_string());
+                let checked = found.and_then(|doc| match doc_fault(doc, self.sums.counts.len()) {
+                    None => Ok(doc),
+                    Some(text) => Err(text),
+                });
+                checked.unwrap_or_else(|text| {
+                    let _ = fault.set(format!("document {} {text}", n + 1));
+                    &[]
+                })
+            }
+        }
+    }
+
+    pub(super) fn fault(&self) -> Option<Error> {
+        match &self.storage {
+            Storage::File { path, fault, .. } => {
+                let text = fault.get()?;
+                Some(Error::parse(path, format!("is damaged: {text}; convert the corpus again")))
+            }
+            Storage::Memory { .. } => None,
+        }
+    }
+
+    pub(super) fn sums(&self) -> &Sums {
+        &self.sums
+    }
+
+    /// The fingerprint of all documents, if it is known without reading them.
+    pub(super) fn fingerprint(&self) -> Option<u128> {
+        match &self.storage {
+            Storage::File { fingerprint, .. } => Some(*fingerprint),
+            Storage::Memory { .. } => None,
+        }
+    }
+
+    pub(super) fn mapped_bytes(&self) -> u64 {
+        match &self.storage {
+            Storage::File { docs, .. } => docs.entry_bytes(),
+            Storage::Memory { .. } => 0,
+        }
+    }
+
+    pub(super) fn release(&self) {
+        if let Storage::File { docs, .. } = &self.storage {
+            docs.release();
+        }
+    }
+
+    /// Hands out the documents `items` with their numbers, and gives memory back on the way.
+    pub(super) fn walk(
+        &self,
+        items: impl Iterator<Item = usize>,
+        mut see: impl FnMut(usize, &[Entry]),
+    ) {
+        let mut seen = 0;
+        for n in items {
+            let doc = self.doc(n);
+            see(n, doc);
+            seen += size_of_val(doc);
+            if seen > WALKED {
+                self.release();
+                seen = 0;
+            }
+        }
+    }
+}
+
+impl Sums {
+    pub(super) fn new(n_words: usize) -> Self {
+        Sums { counts: vec![0.0; n_words], frequencies: vec![0; n_words] }
+    }
+
+    /// Adds a document whose words are below V.
+    pub(super) fn add(&mut self, doc: &[Entry]) {
+        for &Entry { word, count } in doc {
+            self.counts[word as usize] += f64::from(count);
+            self.frequencies[word as usize] += 1;
+        }
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Storage::Memory { entries, .. } => write!(f, "Memory({} entries)", entries.len()),
+            Storage::File { path, docs, .. } => write!(f, "File({}, {docs:?})", path.display()),
+        }
+    }
+}
+
+/// Documents and words are numbered in 32 bits.
+pub(super) fn check_sizes(n_docs: u64, n_words: u64) -> std::result::Result<(), String> {
+    let most = u64::from(u32::MAX);
+    if n_docs > most || n_words > most {
+        return Err(format!(
+            "{n_docs} documents and {n_words} words; there may be at most {most} of each"
+        ));
+    }
+    Ok(())
+}
+
+/// What is wrong with the entries of a document, if anything.
+fn doc_fault(doc: &[Entry], n_words: usize) -> Option<String> {
+    let good = |entry: &Entry| entry.count > 0.0 && entry.count < f32::INFINITY;
+    // Without an early exit the compiler makes vector code of it.
+    let rising = doc.windows(2).fold(true, |rising, pair| rising & (pair[0].word < pair[1].word));
+    let counted = doc.iter().fold(true, |all, entry| all & good(entry));
+    let known = doc.last().is_none_or(|last| (last.word as usize) < n_words);
+    if rising & counted & known {
+        return None;
+    }
+    if !rising {
+        return Some("has words that do not rise".into());
+    }
+    if let Some(Entry { count, .. }) = doc.iter().find(|entry| !good(entry)) {
+        return Some(format!("has a count of {count}; counts are above 0 and finite"));
+    }
+    let word = doc.last().map_or(0, |last| last.word);
+    Some(format!("has word {word}, and the vocabulary has only {n_words} (from 0)"))
+}

@@ -1,0 +1,140 @@
+//! Gathers entries in whatever order a file has them and makes a corpus of them.
+
+use std::path::Path;
+
+use super::vocab::Names;
+use crate::data::{Docs, Entry, Vocabulary};
+use crate::{Error, Result};
+
+/// More documents or words than this, and more than entries, are taken for a wrong number: nobody
+/// has a corpus of which most is empty, and each costs memory.
+const CREDIBLE: u64 = 1 << 24;
+
+/// The entries so far.
+#[derive(Default)]
+pub(super) struct Builder {
+    entries: Vec<Entry>,
+    /// For each run of entries of one document: the document, and where the run begins.
+    runs: Vec<(u32, u64)>,
+    /// One more than the highest word.
+    n_words: u64,
+}
+
+impl Builder {
+    pub(super) fn with_capacity(n_entries: usize) -> Self {
+        let mut builder = Builder::default();
+        // If memory is short the vector is left to grow as it goes.
+        let _ = builder.entries.try_reserve_exact(n_entries);
+        builder
+    }
+
+    /// Adds an entry; counts of 0 are left out, the same word of a document is added up later.
+    #[inline]
+    pub(super) fn push(&mut self, doc: u32, word: u32, count: f32) {
+        self.n_words = self.n_words.max(u64::from(word) + 1);
+        if count == 0.0 {
+            return;
+        }
+        if self.runs.last().is_none_or(|&(last, _)| last != doc) {
+            self.runs.push((doc, self.entries.len() as u64));
+        }
+        self.entries.push(Entry { word, count });
+    }
+
+    /// One more than the highest word so far, even if it was left out for its count.
+    pub(super) fn n_words(&self) -> u64 {
+        self.n_words
+    }
+
+    /// The corpus, with names for its words if there are any.
+    pub(super) fn finish(
+        mut self,
+        path: &Path,
+        n_docs: u64,
+        n_words: u64,
+        names: Option<Names>,
+    ) -> Result<Docs> {
+        if n_docs == 0 {
+            return Err(Error::parse(path, "has no documents; give a file with at least one"));
+        }
+        let most = CREDIBLE.max(self.entries.len() as u64);
+        if let Some(names) = &names {
+            names.check(path, n_words)?;
+        } else if n_words > most {
+            return Err(Error::parse(
+                path,
+                format!(
+                    "has words numbered up to {n_words}, and only {} entries; number the words without gaps, or give a vocabulary file with vocab",
+                    self.entries.len()
+                ),
+            ));
+        }
+        if n_docs > most {
+            return Err(Error::parse(
+                path,
+                format!(
+                    "has documents numbered up to {n_docs}, and only {} entries; number the documents without gaps",
+                    self.entries.len()
+                ),
+            ));
+        }
+        let mut offsets = self.order_documents(n_docs as usize);
+        tidy(&mut offsets, &mut self.entries);
+        let vocabulary = match names {
+            None => Vocabulary::unnamed(n_words as usize),
+            Some(names) => names.into_vocabulary()?,
+        };
+        self.entries.shrink_to_fit();
+        let docs = Docs::new(offsets, self.entries, vocabulary);
+        docs.map_err(|error| Error::parse(path, error.to_string()))
+    }
+
+    /// Brings the runs into the order of their documents; returns the documents' offsets.
+    fn order_documents(&mut self, n_docs: usize) -> Vec<u64> {
+        let ends = self.runs.iter().skip(1).map(|&(_, start)| start);
+        let ends = ends.chain([self.entries.len() as u64]);
+        let mut offsets = vec![0u64; n_docs + 1];
+        for (&(doc, start), end) in self.runs.iter().zip(ends.clone()) {
+            offsets[doc as usize + 1] += end - start;
+        }
+        for n in 0..n_docs {
+            offsets[n + 1] += offsets[n];
+        }
+        if !self.runs.is_sorted_by_key(|&(doc, _)| doc) {
+            let mut next = offsets.clone();
+            let mut sorted = vec![Entry { word: 0, count: 0.0 }; self.entries.len()];
+            for (&(doc, start), end) in self.runs.iter().zip(ends) {
+                let (run, to) =
+                    (&self.entries[start as usize..end as usize], &mut next[doc as usize]);
+                sorted[*to as usize..][..run.len()].copy_from_slice(run);
+                *to += run.len() as u64;
+            }
+            self.entries = sorted;
+        }
+        self.runs = Vec::new();
+        offsets
+    }
+}
+
+/// Lets the words of each document rise and adds up those it has twice.
+fn tidy(offsets: &mut [u64], entries: &mut Vec<Entry>) {
+    let (mut begin, mut kept) = (0, 0);
+    for end in &mut offsets[1..] {
+        let doc = begin..*end as usize;
+        if !entries[doc.clone()].is_sorted_by(|a, b| a.word < b.word) {
+            entries[doc.clone()].sort_by_key(|entry| entry.word);
+        }
+        let first = kept;
+        for at in doc.clone() {
+            let entry = entries[at];
+            if kept > first && entries[kept - 1].word == entry.word {
+                entries[kept - 1].count += entry.count;
+            } else {
+                entries[kept] = entry;
+                kept += 1;
+            }
+        }
+        (begin, *end) = (doc.end, kept as u64);
+    }
+    entries.truncate(kept);
+}

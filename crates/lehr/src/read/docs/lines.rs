@@ -1,0 +1,109 @@
+//! Hands out a file line by line, without a copy and with every line's number.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::super::source::Source;
+use crate::{Error, Result};
+
+/// How much is read at a time, and how much of a file is looked at to recognise its format.
+const BLOCK: usize = 1 << 20;
+/// A longer line is taken for something else than a document.
+const LONGEST: usize = 64 << 20;
+
+pub(super) struct Lines<'a> {
+    source: Source<'a>,
+    buffer: Vec<u8>,
+    /// The part of the buffer that is not yet handed out.
+    start: usize,
+    end: usize,
+    /// The number of the line handed out last, from 1.
+    pub number: u64,
+    at_end: bool,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(source: Source<'a>) -> Self {
+        Lines { source, buffer: vec![0; BLOCK], start: 0, end: 0, number: 0, at_end: false }
+    }
+
+    pub(super) fn path(&self) -> &'a Path {
+        self.source.path
+    }
+
+    /// How many things of `bytes` bytes in memory a header may claim before it is believed without
+    /// proof; the rest has to come.
+    pub(super) fn credible(&self, claimed: u64, bytes: u64) -> usize {
+        claimed.min(4 * self.source.size / bytes) as usize
+    }
+
+    /// The first block of the file, to recognise its format; nothing is handed out by this.
+    pub(super) fn peek(&mut self) -> Result<&[u8]> {
+        while !self.at_end && self.end < self.buffer.len() {
+            self.fill()?;
+        }
+        let head = &self.buffer[..self.end];
+        Ok(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head))
+    }
+
+    /// The next line without its end; `None` at the end of the file.
+    pub(super) fn read(&mut self) -> Result<Option<&[u8]>> {
+        let mut searched = self.start;
+        let length = loop {
+            if let Some(at) = newline(&self.buffer[searched..self.end]) {
+                break searched + at - self.start;
+            }
+            searched = self.end;
+            if self.at_end {
+                if self.start == self.end {
+                    return Ok(None);
+                }
+                break self.end - self.start;
+            }
+            if self.end - self.start > LONGEST {
+                return Err(Error::parse_at(
+                    self.path(),
+                    self.number + 1,
+                    None,
+                    "the line is longer than 64 MiB; give one document a line",
+                ));
+            }
+            if self.end == self.buffer.len() {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (searched, self.end) = (searched - self.start, self.end - self.start);
+                self.start = 0;
+                if self.end > self.buffer.len() / 2 {
+                    self.buffer.resize(2 * self.buffer.len(), 0);
+                }
+            }
+            self.fill()?;
+        };
+        let line = &self.buffer[self.start..self.start + length];
+        self.start = (self.start + length + 1).min(self.end);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.number += 1;
+        let bom: &[u8] = if self.number == 1 { b"\xef\xbb\xbf" } else { b"" };
+        Ok(Some(line.strip_prefix(bom).unwrap_or(line)))
+    }
+
+    /// A fault of the line handed out last.
+    pub(super) fn fault(&self, column: &str, text: impl Into<String>) -> Error {
+        let column = (!column.is_empty()).then(|| column.to_string());
+        Error::parse_at(self.path(), self.number, column, text)
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        match self.source.reader.read(&mut self.buffer[self.end..]) {
+            Ok(0) => self.at_end = true,
+            Ok(read) => self.end += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(self.source.cannot_read(error)),
+        }
+        Ok(())
+    }
+}
+
+/// Where the first line ends.
+fn newline(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|&byte| byte == b'\n')
+}

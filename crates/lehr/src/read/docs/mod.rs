@@ -1,0 +1,185 @@
+//! Reading documents: one file per format, all ending in the same corpus.
+
+mod builder;
+mod lines;
+mod matrix_market;
+mod npz;
+mod numbers;
+mod options;
+mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod recognise;
+mod stop_words;
+mod text;
+mod tokens;
+mod triples;
+mod uci;
+mod vocab;
+mod words;
+mod zip;
+
+use std::path::Path;
+
+use super::source::{Needed, Source};
+use crate::data::{self, Docs, Vocabulary};
+use crate::{Error, Result};
+
+pub use options::{CorpusFormat, DocsOptions, StopWords};
+pub use words::Unknown;
+
+use lines::Lines;
+use vocab::Names;
+
+const NEEDED: Needed = Needed {
+    files: "a UCI docword file, LDA-C, SVMlight, Matrix Market, text or JSON lines (these may be gzipped), .npz, .parquet or a converted corpus",
+    least: "a file with at least one document",
+};
+
+/// Reads a corpus. The format is recognised by content, then by the file's name, unless `options`
+/// say which it is; text formats may be gzipped.
+///
+/// | format | content |
+/// |---|---|
+/// | `uci` | UCI bag of words: lines with D, W and NNZ, then `document word count`, numbered from 1, in any order. Beside `docword.x.txt` or `docword.x.txt.gz` a file `vocab.x.txt` is used without being asked for |
+/// | `ldac` | LDA-C: `n word:count ...`, words numbered from 0 |
+/// | `svmlight` | SVMlight: `label word:count ... # comment`, words numbered from 0 unless `one_based`; labels are ignored |
+/// | `matrix-market` | coordinates, one row a document, one column a word, unless `transpose` |
+/// | `npz` | CSR or CSC, from `scipy.sparse.save_npz` |
+/// | `parquet` | columns named document, doc or doc_id; term, word or word_id; count, n or value; or the first three. Integers are numbers from 0; texts are numbered as they appear and, as terms, become the vocabulary |
+/// | `text` | one document a line, blank lines too |
+/// | `jsonl` | one JSON object a line, its `field` is the document |
+/// | `lehr` | a converted corpus of [`Docs::save`], which is not read but memory-mapped: leave it alone while its documents are in use, since shortening it would stop the process |
+///
+/// LDA-C and SVMlight look alike: it is LDA-C if the first number of each of the first 100 lines is
+/// the number of pairs behind it. A word that a document has twice is added up, a count of 0 is left
+/// out, and a document without words stays, as an empty one.
+///
+/// # Words of a text
+///
+/// A word is an unbroken run of letters in any script ([`char::is_alphabetic`]), in lower case, with
+/// its accents. Everything else ends a word: blanks, digits, hyphens, apostrophes; the stop list
+/// holds what is left of English contractions, e.g. "don" of "don't". Words are not stemmed.
+/// Scripts without blanks between words have to be split into words beforehand. Then words are left
+/// out by their length, the stop list, and the share of documents that have them; [`DocsOptions`]
+/// says how. The vocabulary is in alphabetical order (that of Unicode).
+///
+/// ```
+/// use lehr::read::{self, DocsOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("news.txt");
+/// std::fs::write(&path, "The bank raised its rates.\nRates fell; the bank's shares fell.\n")?;
+///
+/// let docs = read::docs(&path, &DocsOptions::default())?;
+/// assert_eq!(docs.vocabulary().names().unwrap(), ["bank", "fell", "raised", "rates", "shares"]);
+/// assert_eq!(docs.word_counts(), [2.0, 2.0, 1.0, 2.0, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn docs(path: &Path, options: &DocsOptions) -> Result<Docs> {
+    read(path, options, None)
+}
+
+/// Reads documents for a model that was fitted to other ones: words get the numbers that they have
+/// in `vocabulary`. They are matched by name if both sides have names, else by number. Words outside
+/// the vocabulary are left out and counted.
+///
+/// Of a text, all words of the vocabulary are kept; `stop_words` and `min_length` say which others
+/// count as unknown, and `min_docs`, `max_docs` and `max_words` are not used.
+///
+/// ```
+/// use lehr::data::Vocabulary;
+/// use lehr::read::{self, DocsOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("news.txt");
+/// std::fs::write(&path, "Rates fell, and rates rose.\n")?;
+/// let vocabulary = Vocabulary::named(vec!["bank".into(), "rates".into()])?;
+/// let (docs, unknown) = read::docs_with(&path, &DocsOptions::default(), &vocabulary)?;
+/// assert_eq!(docs.word_counts(), [0.0, 2.0]);
+/// assert_eq!((unknown.words, unknown.tokens), (2, 2.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn docs_with(
+    path: &Path,
+    options: &DocsOptions,
+    vocabulary: &Vocabulary,
+) -> Result<(Docs, Unknown)> {
+    let docs = read(path, options, Some(vocabulary))?;
+    words::matched(docs, vocabulary)
+}
+
+/// Reads a corpus; of a text for a model's vocabulary, all words.
+fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Result<Docs> {
+    let source = Source::open(path, &NEEDED)?;
+    let binary = recognise::binary(&source, options.format)?;
+    let (format, input) = match binary {
+        Some(format) => (format, Err(source)),
+        None => {
+            source.check_text(&NEEDED)?;
+            let name = source.name.clone();
+            let mut lines = Lines::new(source);
+            let format = match options.format {
+                Some(format) => format,
+                None => recognise::text(&name, lines.peek()?),
+            };
+            (format, Ok(lines))
+        }
+    };
+    options.check(path, format)?;
+    let names = Names::find(path, format, options)?;
+    match (format, input) {
+        (CorpusFormat::Uci, Ok(lines)) => uci::read(lines, names),
+        (CorpusFormat::Ldac, Ok(lines)) => pairs::read_ldac(lines, names),
+        (CorpusFormat::Svmlight, Ok(lines)) => pairs::read_svmlight(lines, options, names),
+        (CorpusFormat::MatrixMarket, Ok(lines)) => matrix_market::read(lines, options, names),
+        (CorpusFormat::Text | CorpusFormat::Jsonl, Ok(lines)) => {
+            text::read(lines, format, options, names, model)
+        }
+        (CorpusFormat::Npz, Err(source)) => npz::read(source, names),
+        (CorpusFormat::Parquet, Err(source)) => read_parquet(source, names),
+        (_, Err(source)) => open_converted(source, names),
+        (_, Ok(_)) => {
+            Err(Error::parse(path, format!("is text and not {format}; leave format out")))
+        }
+    }
+}
+
+fn open_converted(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
+    let (file, _) = plain_file(&source, "a converted corpus")?;
+    let docs = data::open(source.path, &file)?;
+    match names {
+        None => Ok(docs),
+        Some(names) => {
+            names.check(source.path, docs.n_words() as u64)?;
+            docs.with_vocabulary(names.into_words())
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
+    parquet::read(source, names)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(source: Source<'_>, _: Option<Names>) -> Result<Docs> {
+    Err(Error::parse(
+        source.path,
+        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or save the matrix with scipy.sparse.save_npz",
+    ))
+}
+
+/// The file itself and its length, for formats that are not read from front to back.
+fn plain_file(source: &Source<'_>, what: &str) -> Result<(std::fs::File, u64)> {
+    match &source.file {
+        Some((file, length)) => {
+            let file = file.try_clone();
+            Ok((file.map_err(|error| Error::io(source.path, "cannot open", error))?, *length))
+        }
+        None => Err(Error::parse(
+            source.path,
+            format!("is {what} that is gzipped or comes from a pipe; give it as a plain file"),
+        )),
+    }
+}

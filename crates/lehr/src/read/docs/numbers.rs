@@ -1,0 +1,66 @@
+//! Numbers from bytes: whole ones without a detour over text, since a corpus has millions of them.
+
+use super::super::source::shown;
+
+/// A whole number of at most 19 digits and nothing else.
+pub(super) fn whole(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 19 || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(text.iter().fold(0, |number, &digit| 10 * number + u64::from(digit - b'0')))
+}
+
+/// How often a word occurs, or what is wrong with it.
+pub(super) fn count(text: &[u8]) -> Result<f32, String> {
+    if let Some(number) = whole(text) {
+        return Ok(number as f32);
+    }
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    let Some(number) = number else {
+        return Err(format!("found {}, which is not a number; a count is 0 or more", shown(text)));
+    };
+    checked(number)
+}
+
+/// A count in the precision in which it is kept, or what is wrong with it.
+pub(super) fn checked(count: f64) -> Result<f32, String> {
+    if count.is_nan() || count.is_infinite() {
+        return Err(format!(
+            "found {count}, which is not finite; a count is 0 or more: mend it or leave the entry out"
+        ));
+    }
+    if count < 0.0 {
+        return Err(format!(
+            "found {count}, which is negative; a count is 0 or more: mend it or leave the entry out"
+        ));
+    }
+    let kept = count as f32;
+    if kept.is_infinite() {
+        return Err(format!("found {count:e}, which is too large; counts go up to 3.4e38"));
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_digits_only() {
+        assert_eq!(whole(b"0"), Some(0));
+        assert_eq!(whole(b"9999999999999999999"), Some(9_999_999_999_999_999_999));
+        for text in ["", "-1", "+1", "1.0", " 1", "99999999999999999999", "1e3"] {
+            assert_eq!(whole(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_finite_and_not_negative() {
+        assert_eq!(count(b"3"), Ok(3.0));
+        assert_eq!(count(b"0.25"), Ok(0.25));
+        assert_eq!(count(b"-0"), Ok(0.0));
+        for text in ["-1", "nan", "inf", "1e99", "x", "", "\u{ff}"] {
+            assert!(count(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What a reader of documents can be told.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// How a corpus is to be read. An option that has no meaning for the format of the file is refused.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DocsOptions {
+    /// The format; recognised by content and name if absent.
+    pub format: Option<CorpusFormat>,
+    /// A file with one word a line: line i names word i. For text, and for Parquet whose terms are
+    /// words, it fixes the vocabulary, and other words are left out.
+    pub vocab: Option<PathBuf>,
+    /// SVMlight: words are numbered from 1 instead of from 0.
+    pub one_based: bool,
+    /// Matrix Market: rows are words and columns are documents instead of the other way round.
+    pub transpose: bool,
+    /// JSON lines: the field that holds the text, "text" by default.
+    pub field: Option<String>,
+    /// Text: the words to leave out, English function words by default.
+    pub stop_words: Option<StopWords>,
+    /// Text: a word in fewer documents is left out. By default 5, but no more than a hundredth of
+    /// the documents, so that small corpora keep their words.
+    pub min_docs: Option<u32>,
+    /// Text: a word in a larger share of the documents is left out. By default 0.5, and 1 for fewer
+    /// than 20 documents.
+    pub max_docs: Option<f64>,
+    /// Text: only so many words are kept, those that occur most often. By default 100,000.
+    pub max_words: Option<usize>,
+    /// Text: a word of fewer letters is left out. By default 3.
+    pub min_length: Option<usize>,
+}
+
+/// A format of corpora.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CorpusFormat {
+    /// UCI bag of words: lines with D, W and NNZ, then `document word count`, numbered from 1.
+    Uci,
+    /// LDA-C: `n word:count ...`, words numbered from 0.
+    Ldac,
+    /// SVMlight or libsvm: `label word:count ...`, words numbered from 0 (see `one_based`).
+    Svmlight,
+    /// Matrix Market coordinates, documents as rows (see `transpose`).
+    MatrixMarket,
+    /// A sparse matrix saved by `scipy.sparse.save_npz`, documents as rows.
+    Npz,
+    /// Parquet with columns for document, term and count.
+    Parquet,
+    /// Text, one document a line.
+    Text,
+    /// JSON lines, one document an object (see `field`).
+    Jsonl,
+    /// A converted corpus, as `Docs::save` writes it.
+    Lehr,
+}
+
+/// Which words of a text are left out because they say nothing about its topic.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum StopWords {
+    /// The built-in list of English function words; in a configuration "english".
+    #[default]
+    English,
+    /// None; in a configuration "none".
+    None,
+    /// Those in a file, one a line; in a configuration its path.
+    File(PathBuf),
+}
+
+impl From<String> for StopWords {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "english" => StopWords::English,
+            "none" => StopWords::None,
+            _ => StopWords::File(text.into()),
+        }
+    }
+}
+
+impl From<StopWords> for String {
+    fn from(words: StopWords) -> Self {
+        words.to_string()
+    }
+}
+
+impl fmt::Display for StopWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopWords::English => f.write_str("english"),
+            StopWords::None => f.write_str("none"),
+            StopWords::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl CorpusFormat {
+    const ALL: [CorpusFormat; 9] = [
+        CorpusFormat::Uci,
+        CorpusFormat::Ldac,
+        CorpusFormat::Svmlight,
+        CorpusFormat::MatrixMarket,
+        CorpusFormat::Npz,
+        CorpusFormat::Parquet,
+        CorpusFormat::Text,
+        CorpusFormat::Jsonl,
+        CorpusFormat::Lehr,
+    ];
+
+    /// The name by which a configuration asks for it, e.g. "matrix-market".
+    pub fn name(self) -> &'static str {
+        match self {
+            CorpusFormat::Uci => "uci",
+            CorpusFormat::Ldac => "ldac",
+            CorpusFormat::Svmlight => "svmlight",
+            CorpusFormat::MatrixMarket => "matrix-market",
+            CorpusFormat::Npz => "npz",
+            CorpusFormat::Parquet => "parquet",
+            CorpusFormat::Text => "text",
+            CorpusFormat::Jsonl => "jsonl",
+            CorpusFormat::Lehr => "lehr",
+        }
+    }
+
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, CorpusFormat::Text | CorpusFormat::Jsonl)
+    }
+}
+
+impl fmt::Display for CorpusFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for CorpusFormat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        CorpusFormat::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
+            let names = CorpusFormat::ALL.map(CorpusFormat::name).join(", ");
+            Error::config("format", text, format!("give one of {names}"))
+        })
+    }
+}
+
+impl DocsOptions {
+    /// Refuses options that the format has no use for, and values that no file can meet.
+    pub(super) fn check(&self, path: &Path, format: CorpusFormat) -> Result<()> {
+        self.check_use(path, format)?;
+        if let Some(share) = self.max_docs
+            && !(share > 0.0 && share <= 1.0)
+        {
+            let allowed = "a share of the documents: give a number above 0 and up to 1";
+            return Err(Error::config("max_docs", share, allowed));
+        }
+        if self.max_words == Some(0) {
+            let allowed = "no word would be left; give 1 or more, or leave it out";
+            return Err(Error::config("max_words", 0, allowed));
+        }
+        Ok(())
+    }
+
+    fn check_use(&self, path: &Path, format: CorpusFormat) -> Result<()> {
+        const TEXT: &str = "text and jsonl";
+        let shown = |value: Option<String>, field, users| value.map(|value| (field, value, users));
+        let flag = |set: bool| set.then(|| "true".to_string());
+        let pruning = [
+            shown(self.stop_words.as_ref().map(ToString::to_string), "stop_words", TEXT),
+            shown(self.min_docs.map(|value| value.to_string()), "min_docs", TEXT),
+            shown(self.max_docs.map(|value| value.to_string()), "max_docs", TEXT),
+            shown(self.max_words.map(|value| value.to_string()), "max_words", TEXT),
+            shown(self.min_length.map(|value| value.to_string()), "min_length", TEXT),
+        ];
+        let others = [
+            (
+                format != CorpusFormat::Svmlight,
+                shown(flag(self.one_based), "one_based", "svmlight"),
+            ),
+            (
+                format != CorpusFormat::MatrixMarket,
+                shown(flag(self.transpose), "transpose", "matrix-market"),
+            ),
+            (format != CorpusFormat::Jsonl, shown(self.field.clone(), "field", "jsonl")),
+        ];
+        let idle = others.into_iter().filter_map(|(idle, option)| option.filter(|_| idle));
+        let pruning = pruning.into_iter().flatten();
+        let mut idle = idle.chain(pruning.clone().filter(|_| !format.is_text()));
+        if let Some((field, value, users)) = idle.next() {
+            let found = format!(
+                "has a meaning for the format {users} only, and {} is read as {format}; leave it out, or set format if that is wrong",
+                path.display()
+            );
+            return Err(Error::config(field, value, found));
+        }
+        if let (Some(vocab), Some((field, value, _))) = (&self.vocab, pruning.into_iter().next()) {
+            let found = format!(
+                "chooses words, but vocab = {} fixes them already; leave out one of the two",
+                vocab.display()
+            );
+            return Err(Error::config(field, value, found));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,284 @@
+//! Reads Parquet tables with a row per document, term and count.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use parquet::basic::Type as Physical;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::builder::Builder;
+use super::numbers::checked;
+use super::vocab::Names;
+use super::{plain_file, words};
+use crate::data::Docs;
+use crate::{Error, Result};
+
+use super::super::parquet::{check_range, damaged, guarded, is_integer, is_unsigned, type_name};
+use super::super::source::Source;
+
+const BATCH: usize = 1 << 14;
+/// The names of the three columns.
+const NAMES: [&[&str]; 3] =
+    [&["document", "doc", "doc_id"], &["term", "word", "word_id"], &["count", "n", "value"]];
+
+pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
+    guarded(source.path, || read_rows(&source, names))
+}
+
+fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
+    let path = source.path;
+    let (file, length) = plain_file(source, "Parquet")?;
+    let damaged = |error| damaged(path, error);
+    let reader = SerializedFileReader::new(file).map_err(damaged)?;
+    let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let labels: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
+    let chosen = choose(path, &labels)?;
+    let mut kinds = [Kind::Integers; 3];
+    for (kind, (&at, part)) in kinds.iter_mut().zip(chosen.iter().zip(NAMES)) {
+        *kind = Kind::of(&columns[at])
+            .filter(|kind| part[0] != "count" || *kind != Kind::Texts)
+            .ok_or_else(|| {
+                let allowed = if part[0] == "count" { "numbers" } else { "integers or text" };
+                Error::parse(
+                    path,
+                    format!(
+                        "column {} does not hold {allowed} but {}",
+                        labels[at],
+                        type_name(&columns[at])
+                    ),
+                )
+            })?;
+        if part[0] != "count" && *kind == Kind::Floats {
+            return Err(Error::parse(
+                path,
+                format!(
+                    "column {} holds floats; documents and terms are integers or text: cast it",
+                    labels[at]
+                ),
+            ));
+        }
+    }
+
+    let mut builder = Builder::default();
+    let (mut docs, mut terms) = (Keys::default(), Keys::default());
+    let mut n_rows = 0;
+    for g in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(g).map_err(damaged)?;
+        let mut read = Vec::with_capacity(3);
+        for &at in &chosen {
+            check_range(path, group.metadata().column(at), length)?;
+            let column = group.get_column_reader(at).map_err(damaged)?;
+            let place = Place { path, column: &labels[at], first: n_rows };
+            read.push(values(column, &columns[at], &place)?);
+        }
+        let (Some(count), Some(term), Some(doc)) = (read.pop(), read.pop(), read.pop()) else {
+            continue;
+        };
+        if doc.len() != term.len() || doc.len() != count.len() {
+            return Err(damaged(ParquetError::General(
+                "columns differ in their numbers of rows".into(),
+            )));
+        }
+        for i in 0..doc.len() {
+            let fault = |part: usize, text: String| {
+                Place { path, column: &labels[chosen[part]], first: n_rows }.fault(i, &text)
+            };
+            let d = docs.number(&doc, i).map_err(|text| fault(0, text))?;
+            let v = terms.number(&term, i).map_err(|text| fault(1, text))?;
+            let count = match &count {
+                Values::Integers(values) => values[i] as f64,
+                Values::Floats(values) => values[i],
+                Values::Texts(_) => f64::NAN,
+            };
+            let count = checked(count).map_err(|text| fault(2, text))?;
+            if let (Some(names), Kind::Integers) = (&names, kinds[1])
+                && u64::from(v) >= names.len()
+            {
+                return Err(fault(
+                    1,
+                    format!("found word {v}, numbered from 0, and {}", names.beyond()),
+                ));
+            }
+            builder.push(d, v, count);
+        }
+        n_rows += doc.len();
+    }
+    let texts = kinds[1] == Kind::Texts;
+    let n_words = match &names {
+        Some(names) if !texts => names.len(),
+        _ => terms.size,
+    };
+    if n_rows == 0 {
+        return Err(Error::parse(path, "has no rows; give a file with at least one document"));
+    }
+    if !texts {
+        return builder.finish(path, docs.size, n_words, names);
+    }
+    let found =
+        builder.finish(path, docs.size, n_words, None)?.with_vocabulary(terms.into_names())?;
+    match names {
+        None => Ok(found),
+        Some(names) => Ok(words::matched(found, &names.into_vocabulary()?)?.0),
+    }
+}
+
+/// The columns with documents, terms and counts: by name, or the first three.
+fn choose(path: &Path, labels: &[String]) -> Result<[usize; 3]> {
+    let named = NAMES.map(|names| {
+        labels.iter().position(|label| names.contains(&label.to_lowercase().as_str()))
+    });
+    match named {
+        [Some(doc), Some(term), Some(count)] => Ok([doc, term, count]),
+        [None, None, None] if labels.len() >= 3 => Ok([0, 1, 2]),
+        _ => Err(Error::parse(
+            path,
+            format!(
+                "has the columns {}; name three of them document, term and count",
+                labels.join(", ")
+            ),
+        )),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integers,
+    Floats,
+    Texts,
+}
+
+impl Kind {
+    fn of(column: &ColumnDescriptor) -> Option<Self> {
+        match column.physical_type() {
+            _ if column.max_rep_level() > 0 => None,
+            Physical::INT32 | Physical::INT64 if is_integer(column) => Some(Kind::Integers),
+            Physical::FLOAT | Physical::DOUBLE => Some(Kind::Floats),
+            Physical::BYTE_ARRAY => Some(Kind::Texts),
+            _ => None,
+        }
+    }
+}
+
+/// One column of a row group.
+enum Values {
+    Integers(Vec<i64>),
+    Floats(Vec<f64>),
+    Texts(Vec<ByteArray>),
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Values::Integers(values) => values.len(),
+            Values::Floats(values) => values.len(),
+            Values::Texts(values) => values.len(),
+        }
+    }
+}
+
+/// Where a row group's column stands, for those who have to mend it.
+struct Place<'a> {
+    path: &'a Path,
+    column: &'a str,
+    first: usize,
+}
+
+impl Place<'_> {
+    fn fault(&self, i: usize, text: &str) -> Error {
+        let row = self.first + i + 1;
+        Error::parse(self.path, format!("row {row}, column {}: {text}", self.column))
+    }
+}
+
+fn values(column: ColumnReader, described: &ColumnDescriptor, place: &Place<'_>) -> Result<Values> {
+    let full = described.max_def_level();
+    let unsigned = is_unsigned(described);
+    Ok(match column {
+        ColumnReader::Int32ColumnReader(c) => {
+            let wide = |v: i32| if unsigned { i64::from(v.cast_unsigned()) } else { v.into() };
+            Values::Integers(typed(c, wide, full, place)?)
+        }
+        ColumnReader::Int64ColumnReader(c) => {
+            let wide = |v: i64| if unsigned && v < 0 { i64::MAX } else { v };
+            Values::Integers(typed(c, wide, full, place)?)
+        }
+        ColumnReader::FloatColumnReader(c) => Values::Floats(typed(c, f64::from, full, place)?),
+        ColumnReader::DoubleColumnReader(c) => Values::Floats(typed(c, |v| v, full, place)?),
+        ColumnReader::ByteArrayColumnReader(c) => Values::Texts(typed(c, |v| v, full, place)?),
+        _ => unreachable!("Kind::of refuses every other type"),
+    })
+}
+
+fn typed<T: DataType, V>(
+    mut column: ColumnReaderImpl<T>,
+    wide: impl Fn(T::T) -> V,
+    full: i16,
+    place: &Place<'_>,
+) -> Result<Vec<V>> {
+    let (mut levels, mut batch, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        levels.clear();
+        let read = column.read_records(BATCH, Some(&mut levels), None, &mut batch);
+        let (read, n_present, _) = read.map_err(|error| damaged(place.path, error))?;
+        if n_present < read {
+            let gap = levels.iter().position(|&level| level < full).unwrap_or(0);
+            return Err(place.fault(
+                values.len() + gap,
+                "the value is missing (null); fill it in or leave the row out",
+            ));
+        }
+        if read == 0 {
+            return Ok(values);
+        }
+        values.extend(batch.drain(..).map(&wide));
+    }
+}
+
+/// Numbers for documents or terms: their own, or those in which texts appear.
+#[derive(Default)]
+struct Keys {
+    numbers: HashMap<String, u32>,
+    size: u64,
+}
+
+impl Keys {
+    fn number(&mut self, values: &Values, i: usize) -> std::result::Result<u32, String> {
+        let number = match values {
+            Values::Integers(values) => {
+                u32::try_from(values[i]).ok().filter(|&n| n < u32::MAX).ok_or_else(|| {
+                    format!(
+                        "found {}; numbers go from 0 to {}: number without gaps, or give text",
+                        values[i],
+                        u32::MAX - 1
+                    )
+                })?
+            }
+            Values::Texts(values) => {
+                let text = std::str::from_utf8(values[i].data())
+                    .map_err(|_| "is not UTF-8".to_string())?;
+                match self.numbers.get(text) {
+                    Some(&number) => number,
+                    None => {
+                        let number = u32::try_from(self.numbers.len())
+                            .map_err(|_| "there are too many".to_string())?;
+                        self.numbers.insert(text.to_string(), number);
+                        number
+                    }
+                }
+            }
+            Values::Floats(_) => return Err("is a float".into()),
+        };
+        self.size = self.size.max(u64::from(number) + 1);
+        Ok(number)
+    }
+
+    fn into_names(self) -> Vec<String> {
+        let mut names = vec![String::new(); self.numbers.len()];
+        self.numbers.into_iter().for_each(|(name, number)| names[number as usize] = name);
+        names
+    }
+}

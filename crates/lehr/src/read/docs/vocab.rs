@@ -1,0 +1,129 @@
+//! The words' names from a file of their own, one word a line.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::super::source::{Needed, Source, shown};
+use super::lines::Lines;
+use super::{CorpusFormat, DocsOptions};
+use crate::data::Vocabulary;
+use crate::{Error, Result};
+
+const NEEDED: Needed =
+    Needed { files: "a text file with one word a line", least: "a file with one word a line" };
+
+/// Names, and the file that they come from.
+pub(super) struct Names {
+    path: PathBuf,
+    words: Vec<String>,
+    /// Whether nobody asked for the file: it was found beside the corpus.
+    beside: bool,
+}
+
+impl Names {
+    /// The names that the options ask for. Beside `docword.x.txt` or `docword.x.txt.gz` of UCI's
+    /// corpora, `vocab.x.txt` is used without being asked for.
+    pub(super) fn find(
+        path: &Path,
+        format: CorpusFormat,
+        options: &DocsOptions,
+    ) -> Result<Option<Self>> {
+        if let Some(vocab) = &options.vocab {
+            return Names::read(vocab, false).map(Some);
+        }
+        if format != CorpusFormat::Uci {
+            return Ok(None);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let Some(rest) = name.strip_prefix("docword.") else { return Ok(None) };
+        let vocab = path.with_file_name(format!("vocab.{rest}"));
+        if vocab.is_file() { Names::read(&vocab, true).map(Some) } else { Ok(None) }
+    }
+
+    fn read(path: &Path, beside: bool) -> Result<Self> {
+        let source = Source::open(path, &NEEDED)?;
+        source.check_text(&NEEDED)?;
+        let mut lines = Lines::new(source);
+        let mut words = Vec::new();
+        let mut blank = None;
+        while let Some(line) = lines.read()? {
+            let word = line.trim_ascii();
+            if word.is_empty() {
+                blank = blank.or(Some(words.len() as u64 + 1));
+                continue;
+            }
+            // Blank lines at the end are nothing; inside, they would shift every word behind them.
+            if let Some(line) = blank {
+                return Err(Error::parse_at(
+                    path,
+                    line,
+                    None,
+                    "the line is empty; line i names word i, so give every line a word",
+                ));
+            }
+            match std::str::from_utf8(word) {
+                Ok(word) => words.push(word.to_string()),
+                Err(_) => {
+                    let found = shown(word);
+                    return Err(
+                        lines.fault("", format!("{found} is not UTF-8; save the file as UTF-8"))
+                    );
+                }
+            }
+        }
+        if words.is_empty() {
+            return Err(Error::parse(path, format!("has no words; give {}", NEEDED.least)));
+        }
+        let mut seen = HashMap::with_capacity(words.len());
+        for (word, line) in words.iter().zip(1u64..) {
+            if let Some(before) = seen.insert(word.as_str(), line) {
+                return Err(Error::parse_at(
+                    path,
+                    line,
+                    None,
+                    format!(
+                        "{word:?} is on line {before} already; a word may stand there once: take one of the two out, or tell them apart"
+                    ),
+                ));
+            }
+        }
+        Ok(Names { path: path.to_path_buf(), words, beside })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.words.len() as u64
+    }
+
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Refuses names that are not as many as the words of the corpus.
+    pub(super) fn check(&self, corpus: &Path, n_words: u64) -> Result<()> {
+        if self.len() == n_words {
+            return Ok(());
+        }
+        let name = corpus.file_name().unwrap_or_default().to_string_lossy();
+        let advice = if self.beside {
+            "; it was taken because it lies beside it: rename it, or name another with vocab"
+        } else {
+            "; give the vocabulary file that belongs to it"
+        };
+        let message = format!("names {} words, but {name} has {n_words}{advice}", self.len());
+        Err(Error::parse(&self.path, message))
+    }
+
+    /// What is wrong with a word beyond these names.
+    pub(super) fn beyond(&self) -> String {
+        format!("{} names only {} words", self.path.display(), self.len())
+    }
+
+    pub(super) fn into_words(self) -> Vec<String> {
+        self.words
+    }
+
+    pub(super) fn into_vocabulary(self) -> Result<Vocabulary> {
+        Vocabulary::named(self.words)
+    }
+}
