@@ -6,11 +6,11 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Result;
 use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::step::update::Guard;
+use crate::{Error, Result};
 
 pub use crate::stats::{RowSet, Stats};
 
@@ -141,8 +141,8 @@ pub trait Model: Sync + Sized {
         None
     }
 
-    /// Numbers about this state that belong in the trace.
-    fn measures(&self, _lambda: &Lambda, _data: &Self::Data) -> Vec<(&'static str, f64)> {
+    /// Numbers about this state that belong in the trace, `population` being N.
+    fn measures(&self, _lambda: &Lambda, _population: usize) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 
@@ -352,6 +352,10 @@ pub trait Dataset: Sync {
     fn item_weights(&self) -> Option<&[f64]> {
         None
     }
+    /// What is wrong with items that were read in place and found damaged.
+    fn fault(&self) -> Option<Error> {
+        None
+    }
     /// So many items have just been read and are not needed for now: data that live in a file may
     /// let go of memory.
     fn release(&self, _n_items: usize) {}
@@ -370,5 +374,13 @@ impl Dataset for crate::data::Points {
 impl Dataset for crate::data::Docs {
     fn n_items(&self) -> usize {
         self.n_items()
+    }
+
+    fn fault(&self) -> Option<Error> {
+        self.fault()
+    }
+
+    fn release(&self, n_items: usize) {
+        self.release_after(n_items);
     }
 }

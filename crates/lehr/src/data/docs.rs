@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::Xxh3;
@@ -39,7 +40,15 @@ pub struct Docs {
     vocabulary: Vocabulary,
     /// Which documents of the corpus; all if absent.
     items: Option<Arc<[u32]>>,
+    /// Documents read from a converted file since its memory was last let go.
+    read: Arc<AtomicUsize>,
 }
+
+/// Converted files up to this size may stay in memory.
+const SMALL: u64 = 128 << 20;
+
+/// Of larger ones, so many documents: a document that is read keeps about 64 kB around it in memory.
+const MOST_READ: usize = 1500;
 
 impl Docs {
     /// A corpus from each document's (word, count) pairs, in any order; a word that a document has
@@ -78,12 +87,12 @@ impl Docs {
     /// rise and whose counts are positive.
     pub fn new(offsets: Vec<u64>, entries: Vec<Entry>, vocabulary: Vocabulary) -> Result<Self> {
         let corpus = Corpus::in_memory(offsets, entries, vocabulary.n_words())?;
-        Ok(Docs { corpus: Arc::new(corpus), vocabulary, items: None })
+        Ok(Docs { corpus: Arc::new(corpus), vocabulary, items: None, read: Arc::default() })
     }
 
     /// A corpus left in the converted file that it was opened from.
     pub(crate) fn mapped(corpus: Corpus, vocabulary: Vocabulary) -> Self {
-        Docs { corpus: Arc::new(corpus), vocabulary, items: None }
+        Docs { corpus: Arc::new(corpus), vocabulary, items: None, read: Arc::default() }
     }
 
     /// How many documents.
@@ -145,6 +154,18 @@ impl Docs {
         self.corpus.release();
     }
 
+    /// So many documents have just been read: lets go of their memory if they come from a large file
+    /// and have become many.
+    pub(crate) fn release_after(&self, n_docs: usize) {
+        if self.mapped_bytes() <= SMALL {
+            return;
+        }
+        if self.read.fetch_add(n_docs, Ordering::Relaxed) + n_docs > MOST_READ {
+            self.read.store(0, Ordering::Relaxed);
+            self.release();
+        }
+    }
+
     /// How often each word occurs in all of these documents.
     pub fn word_counts(&self) -> Vec<f64> {
         let Some(items) = &self.items else { return self.corpus.sums().counts.clone() };
@@ -194,6 +215,7 @@ impl Docs {
             corpus: Arc::clone(&self.corpus),
             vocabulary: self.vocabulary.clone(),
             items: Some(items),
+            read: Arc::clone(&self.read),
         }
     }
 

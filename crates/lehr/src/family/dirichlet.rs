@@ -1,6 +1,6 @@
 //! The Dirichlet distribution.
 
-use crate::math::special::{digamma, ln_gamma};
+use crate::math::special::{digamma, ln_gamma, trigamma};
 
 /// E[ln pi_k] under Dirichlet(a).
 pub fn expected_ln(a: &[f64]) -> Vec<f64> {
@@ -17,6 +17,86 @@ pub fn divergence_from_symmetric(a: &[f64], prior: f64) -> f64 {
     a.iter().zip(expected).fold(normalisers, |sum, (&a, e)| sum - ln_gamma(a) + (a - prior) * e)
 }
 
+/// A learned parameter stays within these limits.
+const RANGE: (f64, f64) = (1e-5, 1e3);
+
+/// What the fits below raise: the mean of E[ln Dirichlet(pi | a)], where `mean_ln[k]` is the mean of
+/// E[ln pi_k] over many pi.
+fn fitness(a: &[f64], mean_ln: &[f64]) -> f64 {
+    let terms = a.iter().zip(mean_ln).map(|(&a, m)| (a - 1.0) * m - ln_gamma(a));
+    ln_gamma(a.iter().sum()) + terms.sum::<f64>()
+}
+
+/// The Dirichlet parameter a that fits many pi best, by Newton steps from `start` in the logarithm of
+/// each a_k; never worse than `start`.
+pub fn fit(mean_ln: &[f64], start: &[f64]) -> Vec<f64> {
+    let mut a = start.to_vec();
+    let mut best = fitness(&a, mean_ln);
+    for _ in 0..50 {
+        let total: f64 = a.iter().sum();
+        // Gradient and Hessian in ln a: diagonal plus a rank-one matrix, so a solve takes K steps.
+        let (digamma_total, trigamma_total) = (digamma(total), trigamma(total));
+        let gradient: Vec<f64> =
+            a.iter().zip(mean_ln).map(|(&a, m)| a * (digamma_total - digamma(a) + m)).collect();
+        // Keep the diagonal negative: far from the top the gradient's part may not be.
+        let diagonal: Vec<f64> =
+            a.iter().zip(&gradient).map(|(&a, g)| -a * a * trigamma(a) + g.min(0.0)).collect();
+        let (mut above, mut below) = (0.0, 1.0 / trigamma_total);
+        for ((a, g), d) in a.iter().zip(&gradient).zip(&diagonal) {
+            above += a * g / d;
+            below += a * a / d;
+        }
+        let shift = above / below;
+        let steps = a.iter().zip(&gradient).zip(&diagonal).map(|((a, g), d)| -(g - a * shift) / d);
+        let steps: Vec<f64> = steps.map(|s| s.clamp(-2.0, 2.0)).collect();
+        let mut size = 1.0;
+        let improved = loop {
+            let moved = |(a, s): (&f64, &f64)| (a * (size * s).exp()).clamp(RANGE.0, RANGE.1);
+            let candidate: Vec<f64> = a.iter().zip(&steps).map(moved).collect();
+            let value = fitness(&candidate, mean_ln);
+            if value > best {
+                let gain = value - best;
+                (a, best) = (candidate, value);
+                break gain > 1e-12 * best.abs();
+            }
+            size *= 0.25;
+            if size < 1e-4 {
+                break false;
+            }
+        };
+        if !improved {
+            break;
+        }
+    }
+    a
+}
+
+/// Likewise for Dirichlet(a, ..., a) of `dimension` numbers, `mean_ln` being the mean over all of
+/// them.
+pub fn fit_symmetric(dimension: usize, mean_ln: f64, start: f64) -> f64 {
+    let n = dimension as f64;
+    let value = |a: f64| ln_gamma(n * a) - n * ln_gamma(a) + n * (a - 1.0) * mean_ln;
+    let (mut a, mut best) = (start, value(start));
+    for _ in 0..100 {
+        let gradient = a * n * (digamma(n * a) - digamma(a) + mean_ln);
+        let curvature = a * a * n * (n * trigamma(n * a) - trigamma(a)) + gradient.min(0.0);
+        let mut step = (-gradient / curvature.min(-1e-12)).clamp(-2.0, 2.0);
+        let mut improved = false;
+        while step.abs() > 1e-10 {
+            let candidate = (a * step.exp()).clamp(RANGE.0, RANGE.1);
+            if value(candidate) > best {
+                (a, best, improved) = (candidate, value(candidate), true);
+                break;
+            }
+            step *= 0.25;
+        }
+        if !improved {
+            break;
+        }
+    }
+    a
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +107,25 @@ mod tests {
         let two = divergence_from_symmetric(&[2.5, 0.7], 1.0);
         assert!((two - super::super::beta::divergence(2.5, 0.7, 1.0, 1.0)).abs() < 1e-13);
         assert!(two > 0.0);
+    }
+
+    #[test]
+    fn fits_find_the_parameter_that_made_the_means() {
+        for a in [vec![0.05, 0.4, 3.0], vec![0.01; 7], vec![20.0, 1.0]] {
+            let mean_ln = expected_ln(&a);
+            for start in [0.001, 0.1, 5.0] {
+                let found = fit(&mean_ln, &vec![start; a.len()]);
+                for (found, a) in found.iter().zip(&a) {
+                    assert!((found / a - 1.0).abs() < 1e-4, "{found} for {a} from {start}");
+                }
+            }
+        }
+        for a in [0.003, 0.2, 4.0] {
+            let mean = expected_ln(&[a; 9])[0];
+            for start in [0.001, 0.1, 5.0] {
+                let found = fit_symmetric(9, mean, start);
+                assert!((found / a - 1.0).abs() < 1e-6, "{found} for {a} from {start}");
+            }
+        }
     }
 }

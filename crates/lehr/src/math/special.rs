@@ -53,6 +53,24 @@ pub fn digamma(x: f64) -> f64 {
     y.ln() - 0.5 / y + series - shift
 }
 
+/// The derivative of [`digamma`] for x > 0. Relative error below 1e-14.
+///
+/// ```
+/// let pi = std::f64::consts::PI;
+/// assert!((lehr::math::special::trigamma(1.0) - pi * pi / 6.0).abs() < 1e-14);
+/// ```
+pub fn trigamma(x: f64) -> f64 {
+    let (mut y, mut shift) = (x, 0.0);
+    while y < 13.0 {
+        shift += 1.0 / (y * y);
+        y += 1.0;
+    }
+    let r = 1.0 / (y * y);
+    let series =
+        ((((5.0 / 66.0 * r - 1.0 / 30.0) * r + 1.0 / 42.0) * r - 1.0 / 30.0) * r + 1.0 / 6.0) * r;
+    (1.0 + series) / y + 0.5 * r + shift
+}
+
 /// ln of the multivariate Gamma function of dimension `d`, for x > (d - 1) / 2. Error below 8e-15
 /// (1 + |result|) for the tested dimensions, 1 to 64.
 pub fn ln_multigamma(x: f64, d: usize) -> f64 {

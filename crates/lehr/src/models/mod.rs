@@ -1,7 +1,9 @@
 //! The models that ship with lehr, and what a model adds to be saved, loaded and used by name.
 
+pub mod lda;
 pub mod mixture;
 
+pub use lda::{Lda, LdaParams};
 pub use mixture::{Mixture, MixtureParams};
 
 use std::path::Path;
@@ -12,6 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::Result;
 use crate::lambda::Lambda;
 use crate::model::Model;
+use crate::read::Unknown;
 
 /// A model that can live in a run directory.
 pub trait Stored: Model + Sized {
@@ -24,6 +27,11 @@ pub trait Stored: Model + Sized {
 
     /// Reads a file into items.
     fn read(path: &Path, options: &Self::ReadOptions) -> Result<Self::Data>;
+
+    /// Reads items that the model was not fitted to, and says what of them it does not know.
+    fn read_new(&self, path: &Path, options: &Self::ReadOptions) -> Result<(Self::Data, Unknown)> {
+        Ok((Self::read(path, options)?, Unknown::default()))
+    }
 
     /// Some of the items, for a hold-out split.
     fn subset(data: &Self::Data, items: &[u32]) -> Self::Data;
@@ -46,8 +54,16 @@ pub trait Stored: Model + Sized {
     /// What [`Stored::restore`] needs beside the settings.
     fn frozen(&self) -> Self::Frozen;
 
+    /// Writes what is too much for [`Stored::Frozen`] to files of its own in the run directory.
+    fn save_beside(&self, _folder: &Path) -> Result<()> {
+        Ok(())
+    }
+
     /// The model of an earlier run, without its data. Refuses what does not fit together.
-    fn restore(params: Self::Params, frozen: Self::Frozen) -> Result<Self>;
+    fn restore(params: Self::Params, frozen: Self::Frozen, folder: &Path) -> Result<Self>;
+
+    /// More items, to which the model is about to be fitted as well.
+    fn extend(&mut self, _data: &Self::Data) {}
 
     /// The fitted model as named arrays in the user's units, saved beside lambda.
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray>;

@@ -285,7 +285,7 @@ impl RunDirectory {
     /// The model, as it was when the run began.
     pub(crate) fn model<M: Stored>(&self) -> Result<M> {
         let record = self.record::<M>()?;
-        M::restore(record.params, record.frozen)
+        M::restore(record.params, record.frozen, &self.path)
             .map_err(|error| Error::run(self.config(), error.to_string()))
     }
 

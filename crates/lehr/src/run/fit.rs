@@ -13,6 +13,7 @@ use crate::model::{Ask, Dataset, HyperStep, Model, RowSet, Stats};
 use crate::run::objective;
 use crate::run::stop::{StopReason, Tolerance};
 use crate::run::trace::Observation;
+use crate::step::anneal::Law;
 use crate::step::local::{Executor, Pass, Threads};
 use crate::step::sample::{Batch, Sampler, split};
 use crate::step::update::{Guard, Step, Updater};
@@ -163,7 +164,8 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         let layout = model.layout();
         let anneal = plan.anneal(restart);
         let guard = plan.guard_for(model)?;
-        let shrinks = guard == Guard::Shrink && anneal.law.can_be_negative();
+        // Other laws have no negative weights, or their noise sits on items of another batch.
+        let shrinks = guard == Guard::Shrink && anneal.law == Law::Gaussian;
         let mut sampler =
             Sampler::new(data.n_items(), plan.batch, plan.sampling, plan.seed, restart);
         let mut updater = Updater::new(model, guard);
@@ -217,6 +219,10 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                         &mut raw,
                     )
                 });
+            }
+
+            if let Some(fault) = data.fault() {
+                return Err(fault);
             }
 
             // Look at the state as it is before this update.
@@ -331,7 +337,7 @@ impl<M: Model> Problem<'_, M> {
         let mut note = |numbers: Vec<(&'static str, f64)>| {
             measures.extend(numbers.into_iter().map(|(name, x)| (name.to_string(), x)));
         };
-        note(self.model.measures(&state.lambda, self.data));
+        note(self.model.measures(&state.lambda, plan.population));
         if plan.guard_for(self.model)?.works_on_entries() {
             note(vec![("clamped_share", state.guard_share())]);
         }

@@ -47,13 +47,6 @@ pub struct Anneal {
     pub restart: u32,
 }
 
-impl Law {
-    /// Whether weights can be negative, so that statistics need a guard.
-    pub fn can_be_negative(self) -> bool {
-        matches!(self, Law::Gaussian | Law::Lagged)
-    }
-}
-
 impl Anneal {
     /// M at step `t` (from 1); `None` if the step has no noise.
     pub fn effective_at(&self, t: u64, batch: usize) -> Option<f64> {

@@ -77,7 +77,7 @@ impl Stored for Mixture {
         Frozen { units: self.units.clone(), prior: self.prior.clone() }
     }
 
-    fn restore(params: MixtureParams, frozen: Frozen) -> Result<Self> {
+    fn restore(params: MixtureParams, frozen: Frozen, _folder: &Path) -> Result<Self> {
         let Frozen { units, prior } = &frozen;
         let d = units.shift.len();
         params.check(usize::MAX, d)?;

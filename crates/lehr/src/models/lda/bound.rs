@@ -1,0 +1,68 @@
+//! The parts of the bound that are not the words' own: a document's theta, and the topics.
+
+use rayon::prelude::*;
+
+use super::split_hyper;
+use crate::lambda::Lambda;
+use crate::math::special::{digamma, ln_gamma};
+
+/// Words that one worker sums at a time; part of the definition of the sum.
+const CHUNK: usize = 256;
+
+/// E_q[ln p(theta) - ln q(theta)] with q = Dirichlet(gamma).
+pub(super) fn of_theta(alpha: &[f64], gamma: &[f64]) -> f64 {
+    let total: f64 = gamma.iter().sum();
+    let digamma_total = digamma(total);
+    let mut sum = ln_gamma(alpha.iter().sum()) - ln_gamma(total);
+    for (&a, &g) in alpha.iter().zip(gamma) {
+        // A topic that the document does not have is where its prior is: its terms cancel.
+        if a != g {
+            sum += (a - g) * (digamma(g) - digamma_total) + ln_gamma(g) - ln_gamma(a);
+        }
+    }
+    sum
+}
+
+/// E_q[ln p(beta) - ln q(beta)], summed over the topics.
+pub(super) fn of_topics(lambda: &Lambda) -> f64 {
+    let (eta, ..) = split_hyper(&lambda.hyper);
+    let (n_words, n_topics) = (lambda.n_rows(), lambda.width());
+    let prior = vec![eta; n_topics];
+    let digamma_totals: Vec<f64> = lambda.totals().iter().map(|&total| digamma(total)).collect();
+    let ln_gamma_eta = ln_gamma(eta);
+    let parts: Vec<f64> = (0..n_words.div_ceil(CHUNK))
+        .into_par_iter()
+        .map_init(
+            || vec![0.0; n_topics],
+            |row, chunk| {
+                let mut sum = 0.0;
+                for w in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_words) {
+                    lambda.read(w, &prior, row);
+                    for (&x, digamma_total) in row.iter().zip(&digamma_totals) {
+                        if x != eta {
+                            sum += (eta - x) * (digamma(x) - digamma_total) + ln_gamma(x)
+                                - ln_gamma_eta;
+                        }
+                    }
+                }
+                sum
+            },
+        )
+        .collect();
+    let normalisers = n_topics as f64 * ln_gamma(n_words as f64 * eta)
+        - lambda.totals().iter().map(|&total| ln_gamma(total)).sum::<f64>();
+    normalisers + parts.iter().sum::<f64>()
+}
+
+/// The mean of E_q[ln beta_kw] over all topics and words: what learning eta needs.
+pub(super) fn mean_ln_beta(lambda: &Lambda) -> f64 {
+    let table = lambda.table();
+    let parts: Vec<f64> = table
+        .values()
+        .par_chunks(CHUNK * table.width())
+        .map(|chunk| chunk.iter().map(|&x| digamma(x)).sum())
+        .collect();
+    let n_words = table.n_rows() as f64;
+    let totals: f64 = lambda.totals().iter().map(|&total| digamma(total)).sum();
+    (parts.iter().sum::<f64>() - n_words * totals) / (n_words * table.width() as f64)
+}

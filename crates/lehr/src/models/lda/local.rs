@@ -1,0 +1,378 @@
+//! The local steps of a shard of documents, and a word's statistics from all documents that have it.
+
+use std::ops::Range;
+
+use super::expect::Expect;
+use super::{Lda, LearnAlpha, bound};
+use crate::data::Docs;
+use crate::math::kernels::{
+    DocumentScratch, Isa, Solve, gather_word, pad_topics, solve_document, solve_document_exact,
+};
+use crate::math::special::digamma;
+use crate::model::{Ask, Layout, Local, RowSet, Shard};
+
+/// What a shard's local steps leave behind.
+#[derive(Debug)]
+pub struct Documents {
+    n_topics: usize,
+    isa: Isa,
+    /// exp(E[ln theta]) of every document, up to a factor; padded rows.
+    theta: Vec<f32>,
+    /// The same in the exact mode, where `theta` stays empty.
+    theta64: Vec<f64>,
+    /// w_n of every document.
+    weights: Vec<f64>,
+    /// The words of all documents, by the part of the rows that they are gathered with.
+    parts: Vec<Part>,
+    /// gamma of every document, K numbers each.
+    gamma: Vec<f32>,
+    /// The sum of E[ln theta] over the documents, if alpha is learned.
+    sum_ln_theta: Vec<f64>,
+    iterations: u64,
+}
+
+/// Words of the documents: which, in which document of the shard, and count / z.
+#[derive(Debug, Default)]
+struct Part {
+    slots: Vec<u32>,
+    docs: Vec<u32>,
+    coefs: Vec<f32>,
+    coefs64: Vec<f64>,
+}
+
+/// The buffers of one worker.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    slots: Vec<u32>,
+    counts: Vec<f32>,
+    counts64: Vec<f64>,
+    coef: Vec<f32>,
+    coef64: Vec<f64>,
+    gamma: Vec<f32>,
+    pub(super) gamma64: Vec<f64>,
+    theta: Vec<f32>,
+    theta64: Vec<f64>,
+    warm32: Vec<f32>,
+    warm64: Vec<f64>,
+    kernel: DocumentScratch,
+}
+
+/// How hard local steps try, in training and when it matters.
+const PRECISE_TOL: f64 = 1e-5;
+const PRECISE_ITERATIONS: u32 = 500;
+
+/// Topics with less than this many words are dropped in an evaluation; training may drop more.
+const PRECISE_ACTIVE: f32 = 1e-3;
+
+impl Lda {
+    fn solve(&self, precise: bool) -> Solve {
+        let base = Solve::default();
+        if precise {
+            let tol = PRECISE_TOL.min(self.params.local_tol) as f32;
+            let max_iterations = PRECISE_ITERATIONS.max(self.params.local_iterations);
+            return Solve { tol, max_iterations, active: PRECISE_ACTIVE, ..base };
+        }
+        let tol = self.params.local_tol as f32;
+        Solve { tol, max_iterations: self.params.local_iterations, ..base }
+    }
+
+    /// Finds gamma of one document, whose slots and counts are in the scratch; leaves gamma in
+    /// `scratch.gamma64`, theta and coef behind. Returns the iterations.
+    pub(super) fn solve_one(
+        &self,
+        expect: &Expect,
+        precise: bool,
+        warm: &[f32],
+        scratch: &mut Scratch,
+    ) -> u32 {
+        let n_topics = self.params.topics;
+        let stride = pad_topics(n_topics);
+        let n_words = scratch.slots.len();
+        // A state of zeros is none.
+        let warm = if warm.iter().any(|&gamma| gamma != 0.0) { warm } else { &[] };
+        let settings = self.solve(precise);
+        let Scratch {
+            slots,
+            counts,
+            counts64,
+            coef,
+            coef64,
+            gamma,
+            gamma64,
+            theta,
+            theta64,
+            warm32,
+            warm64,
+            kernel,
+        } = scratch;
+        gamma64.resize(n_topics, 0.0);
+        if self.params.exact {
+            coef64.resize(n_words, 0.0);
+            theta64.resize(n_topics, 0.0);
+            warm64.clear();
+            warm64.extend(warm.iter().map(|&gamma| f64::from(gamma)));
+            return solve_document_exact(
+                &expect.exact,
+                slots,
+                counts64,
+                &expect.alpha,
+                if precise {
+                    PRECISE_TOL.min(self.params.local_tol)
+                } else {
+                    self.params.local_tol
+                },
+                settings.max_iterations,
+                (!warm64.is_empty()).then_some(warm64.as_slice()),
+                gamma64,
+                theta64,
+                coef64,
+            );
+        }
+        coef.resize(n_words, 0.0);
+        gamma.resize(stride, 0.0);
+        theta.resize(stride, 0.0);
+        warm32.clear();
+        if !warm.is_empty() {
+            warm32.extend_from_slice(warm);
+            warm32.resize(stride, 0.0);
+        }
+        let iterations = solve_document(
+            self.isa,
+            &expect.rows,
+            slots,
+            counts,
+            &expect.alpha32,
+            &settings,
+            (!warm32.is_empty()).then_some(warm32.as_slice()),
+            kernel,
+            gamma,
+            theta,
+            coef,
+        );
+        gamma64.iter_mut().zip(&*gamma).for_each(|(to, &from)| *to = f64::from(from));
+        // What was dropped has exactly its prior, which f32 may not hold.
+        for (gamma64, (&gamma, (&alpha32, &alpha))) in
+            gamma64.iter_mut().zip(gamma.iter().zip(expect.alpha32.iter().zip(&expect.alpha)))
+        {
+            if gamma.to_bits() == alpha32.to_bits() {
+                *gamma64 = alpha;
+            }
+        }
+        iterations
+    }
+
+    /// A document's part of the bound, after [`Lda::solve_one`].
+    pub(super) fn bound_of_one(&self, expect: &Expect, scratch: &Scratch) -> f64 {
+        let total = digamma(scratch.gamma64.iter().sum());
+        let mut likelihood = 0.0;
+        for (i, &slot) in scratch.slots.iter().enumerate() {
+            let count = scratch.counts64[i];
+            let (z, ln_scale) = if self.params.exact {
+                (count / scratch.coef64[i], expect.exact_ln_scale[slot as usize])
+            } else {
+                let ln_scale = f64::from(expect.rows.ln_scale()[slot as usize]);
+                (count / f64::from(scratch.coef[i]), ln_scale)
+            };
+            likelihood += count * (z.ln() + ln_scale - total);
+        }
+        likelihood + bound::of_theta(&expect.alpha, &scratch.gamma64)
+    }
+}
+
+impl Scratch {
+    /// Takes the words and counts of a document.
+    pub(super) fn load(&mut self, words: impl Iterator<Item = (usize, f64)>) {
+        self.slots.clear();
+        self.counts.clear();
+        self.counts64.clear();
+        for (slot, count) in words {
+            self.slots.push(slot as u32);
+            self.counts.push(count as f32);
+            self.counts64.push(count);
+        }
+    }
+}
+
+/// [`crate::model::Model::local_step`] of LDA.
+pub(super) fn step(
+    lda: &Lda,
+    expect: &Expect,
+    shard: Shard<'_, Docs>,
+    ask: Ask,
+    scratch: &mut Scratch,
+    out: &mut Documents,
+    bounds: &mut [f64],
+) {
+    let n_topics = lda.params.topics;
+    let part = shard.rows.part(n_topics);
+    out.parts.resize_with(shard.rows.len().div_ceil(part).max(out.parts.len()), Part::default);
+    out.isa = lda.isa;
+    out.weights.extend_from_slice(shard.weights);
+    let learns = lda.params.learn_alpha != LearnAlpha::No;
+    for (d, &n) in shard.items.iter().enumerate() {
+        let doc = shard.data.doc(n as usize);
+        scratch.load(doc.iter().map(|e| (shard.rows.slot(e.word as usize), f64::from(e.count))));
+        let warm = shard.warm.get(d * n_topics..(d + 1) * n_topics).unwrap_or(&[]);
+        out.iterations += u64::from(lda.solve_one(expect, ask.precise, warm, scratch));
+        if ask.bound {
+            bounds[d] = lda.bound_of_one(expect, scratch);
+        }
+        out.gamma.extend(scratch.gamma64.iter().map(|&gamma| gamma as f32));
+        if !ask.stats {
+            continue;
+        }
+        if learns {
+            let total = digamma(scratch.gamma64.iter().sum());
+            for (sum, &gamma) in out.sum_ln_theta.iter_mut().zip(&scratch.gamma64) {
+                *sum += digamma(gamma) - total;
+            }
+        }
+        for (i, &slot) in scratch.slots.iter().enumerate() {
+            let part = &mut out.parts[slot as usize / part];
+            part.slots.push(slot);
+            part.docs.push(d as u32);
+            if lda.params.exact {
+                part.coefs64.push(scratch.coef64[i]);
+            } else {
+                part.coefs.push(scratch.coef[i]);
+            }
+        }
+        if lda.params.exact {
+            out.theta64.extend_from_slice(&scratch.theta64);
+        } else {
+            out.theta.extend_from_slice(&scratch.theta);
+        }
+    }
+}
+
+impl Local<Expect> for Documents {
+    fn new(layout: &Layout) -> Self {
+        Documents {
+            n_topics: layout.width,
+            isa: Isa::Portable,
+            theta: Vec::new(),
+            theta64: Vec::new(),
+            weights: Vec::new(),
+            parts: Vec::new(),
+            gamma: Vec::new(),
+            sum_ln_theta: vec![0.0; layout.width],
+            iterations: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.theta.clear();
+        self.theta64.clear();
+        self.weights.clear();
+        self.gamma.clear();
+        self.sum_ln_theta.fill(0.0);
+        self.iterations = 0;
+        for part in &mut self.parts {
+            part.slots.clear();
+            part.docs.clear();
+            part.coefs.clear();
+            part.coefs64.clear();
+        }
+    }
+
+    fn gather(
+        shards: &[Self],
+        expect: &Expect,
+        rows: &RowSet,
+        slots: Range<usize>,
+        ask: Ask,
+        out: &mut [f64],
+    ) {
+        let Some(&Documents { n_topics, isa, .. }) = shards.first() else { return };
+        let at = slots.start / rows.part(n_topics);
+        let parts =
+            || shards.iter().enumerate().filter_map(|(s, shard)| Some((s, shard.parts.get(at)?)));
+        // The words' entries in order of words, and for each word in order of documents.
+        let mut ends = vec![0usize; slots.len() + 1];
+        for (_, part) in parts() {
+            part.slots.iter().for_each(|&slot| ends[slot as usize - slots.start + 1] += 1);
+        }
+        for i in 0..slots.len() {
+            ends[i + 1] += ends[i];
+        }
+        let n_entries = ends[slots.len()];
+        let mut next = ends.clone();
+        let shrinks: Vec<f64> = slots.clone().map(|slot| shrink(rows, slot, ask.shrink)).collect();
+        let mut entries = Entries::new(n_entries, !expect.exact.is_empty());
+        let firsts: Vec<usize> = shards
+            .iter()
+            .scan(0, |first, shard| Some(std::mem::replace(first, *first + shard.weights.len())))
+            .collect();
+        for (s, part) in parts() {
+            for (i, &slot) in part.slots.iter().enumerate() {
+                let place = &mut next[slot as usize - slots.start];
+                let doc = part.docs[i] as usize;
+                let shrink = shrinks[slot as usize - slots.start];
+                let weight = 1.0 + shrink * (shards[s].weights[doc] - 1.0);
+                entries.docs[*place] = (firsts[s] + doc) as u32;
+                if entries.exact.is_empty() {
+                    entries.coefs[*place] = (weight * f64::from(part.coefs[i])) as f32;
+                } else {
+                    entries.exact[*place] = weight * part.coefs64[i];
+                }
+                *place += 1;
+            }
+        }
+        let stride = pad_topics(n_topics);
+        if expect.exact.is_empty() {
+            let thetas: Vec<&[f32]> =
+                shards.iter().flat_map(|shard| shard.theta.chunks_exact(stride)).collect();
+            for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
+                let range = ends[i]..ends[i + 1];
+                let (docs, coefs) = (&entries.docs[range.clone()], &entries.coefs[range]);
+                gather_word(isa, docs, coefs, &thetas, expect.rows.row(slots.start + i), out);
+            }
+            return;
+        }
+        let thetas: Vec<&[f64]> =
+            shards.iter().flat_map(|shard| shard.theta64.chunks_exact(n_topics)).collect();
+        for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
+            let row = &expect.exact[(slots.start + i) * n_topics..][..n_topics];
+            for e in ends[i]..ends[i + 1] {
+                let theta = thetas[entries.docs[e] as usize];
+                for ((out, b), theta) in out.iter_mut().zip(row).zip(theta) {
+                    *out += b * entries.exact[e] * theta;
+                }
+            }
+        }
+    }
+
+    fn add_hyper(&self, sums: &mut [f64]) {
+        sums.iter_mut().zip(&self.sum_ln_theta).for_each(|(sum, x)| *sum += x);
+    }
+
+    fn warm(&self) -> &[f32] {
+        &self.gamma
+    }
+
+    fn iterations(&self) -> u64 {
+        self.iterations
+    }
+}
+
+/// The words of one part in order: documents and weighted coefs.
+struct Entries {
+    docs: Vec<u32>,
+    coefs: Vec<f32>,
+    exact: Vec<f64>,
+}
+
+impl Entries {
+    fn new(n: usize, exact: bool) -> Self {
+        let (single, double) = if exact { (0, n.max(1)) } else { (n, 0) };
+        Entries { docs: vec![0; n], coefs: vec![0.0; single], exact: vec![0.0; double] }
+    }
+}
+
+/// How much of the noise the guard `shrink` leaves to a word: min(1, sqrt(n / 4v)).
+fn shrink(rows: &RowSet, slot: usize, variance: f64) -> f64 {
+    match rows.count(slot) {
+        Some(count) if variance > 0.0 => (f64::from(count) / (4.0 * variance)).sqrt().min(1.0),
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,254 @@
+//! Latent Dirichlet allocation: topics of words, and documents that mix them.
+//!
+//! ```text
+//! joint    beta_k ~ Dirichlet(eta)      theta_d ~ Dirichlet(alpha)      w_di ~ sum_k theta_dk beta_k
+//! q        q(beta_k) = Dirichlet(lambda_k)     q(theta_d) = Dirichlet(gamma_d)     q(z) eliminated
+//! lambda   row w holds lambda_kw for every topic k: a word's topics lie side by side
+//! local    theta_dk = exp(E ln theta_dk)       b_kw = exp(E ln beta_kw)       z_dw = sum_k theta_dk b_kw
+//!          gamma_dk = alpha_k + theta_dk sum_w n_dw b_kw / z_dw, iterated until it stands still
+//! raw      s_kw = b_kw sum_d w_d n_dw theta_dk / z_dw
+//! natural  lambda_kw = eta + s_kw
+//! bound    sum_d { sum_w n_dw ln z_dw + E_q[ln p(theta_d) - ln q(theta_d)] } + E_q[ln p(beta) - ln q(beta)]
+//! ```
+//! A batch touches the words it has; all other rows of lambda decay lazily.
+
+mod params;
+mod expect;
+mod local;
+mod bound;
+mod hyper;
+mod start;
+mod score;
+mod topics;
+mod stored;
+
+pub use expect::Expect;
+pub use local::{Documents, Scratch};
+pub use params::{LdaParams, LearnAlpha};
+pub use score::DocScores;
+pub use stored::Frozen;
+pub use topics::{Coherence, Topic};
+
+use crate::data::{Docs, Vocabulary};
+use crate::lambda::Lambda;
+use crate::math::kernels::Isa;
+use crate::math::rng::Address;
+use crate::math::table::Table;
+use crate::model::{Ask, HyperStep, Layout, Model, RowSet, Scores, Shard, Sharding};
+use crate::step::update::Guard;
+use crate::{Error, Result};
+
+/// Parameters closer to 0 than this, relative to eta, count as outside of their domain.
+const MARGIN: f64 = 1e-6;
+
+/// An LDA model, ready to be fitted to documents.
+///
+/// ```
+/// use lehr::data::Docs;
+/// use lehr::models::{Lda, LdaParams};
+/// use lehr::run::fit::{Problem, fit};
+///
+/// // Twenty documents about words 0 to 2, twenty about words 3 to 5.
+/// let doc = |n: u32| (0..3).map(|w| (3 * (n % 2) + w, 4.0)).collect();
+/// let docs = Docs::from_rows((0..40).map(doc), 6)?;
+/// let lda = Lda::new(LdaParams::new(2), &docs)?;
+/// let plan = lehr::FitConfig::default().check(docs.n_items())?;
+/// let fitted = fit(Problem { model: &lda, data: &docs, heldout: None }, &plan, 1, None, &mut ())?;
+/// let topics = lda.topics(&fitted.state.lambda, 3, 0.6);
+/// let mut words: Vec<usize> = topics[0].by_probability.iter().map(|(word, _)| *word).collect();
+/// words.sort();
+/// assert!(words == [0, 1, 2] || words == [3, 4, 5]);
+/// # Ok::<(), lehr::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Lda {
+    params: LdaParams,
+    vocabulary: Vocabulary,
+    /// How often each word occurs in the training documents.
+    word_counts: Vec<f64>,
+    /// How many training documents.
+    n_docs: usize,
+    /// Topics to begin with, K rows of V numbers, and whether they are natural parameters already.
+    seeds: Option<start::Seeds>,
+    isa: Isa,
+}
+
+impl Lda {
+    /// A model for these documents.
+    pub fn new(params: LdaParams, docs: &Docs) -> Result<Self> {
+        params.check()?;
+        if docs.n_words() == 0 {
+            return Err(Error::data("the vocabulary is empty; there is nothing to learn from"));
+        }
+        let word_counts = docs.word_counts();
+        if word_counts.iter().sum::<f64>() == 0.0 {
+            return Err(Error::data("all documents are empty; there is nothing to learn from"));
+        }
+        let vocabulary = docs.vocabulary().clone();
+        let seeds = match &params.seed_topics {
+            None => None,
+            Some(path) => Some(start::Seeds::read(path, &params, &vocabulary)?),
+        };
+        let n_docs = docs.n_items();
+        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, isa: Isa::detect() })
+    }
+
+    /// The same model computing with another instruction set, for comparisons.
+    pub fn with_isa(self, isa: Isa) -> Self {
+        Lda { isa, ..self }
+    }
+
+    /// The words.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// How often each word occurs in the training documents.
+    pub fn word_counts(&self) -> &[f64] {
+        &self.word_counts
+    }
+
+    /// Alpha of every topic, as it is.
+    pub fn alpha<'a>(&self, lambda: &'a Lambda) -> &'a [f64] {
+        split_hyper(&lambda.hyper).1
+    }
+
+    /// Eta, as it is.
+    pub fn eta(&self, lambda: &Lambda) -> f64 {
+        lambda.hyper[0]
+    }
+
+    fn tokens(&self) -> f64 {
+        self.word_counts.iter().sum()
+    }
+}
+
+/// Eta, alpha of every topic, and the running mean of E ln theta that alpha is learned from.
+fn split_hyper(hyper: &[f64]) -> (f64, &[f64], &[f64]) {
+    let (alpha, means) = hyper[1..].split_at((hyper.len() - 1) / 2);
+    (hyper[0], alpha, means)
+}
+
+impl Model for Lda {
+    type Data = Docs;
+    type Expect = Expect;
+    type Local = Documents;
+    type Scratch = Scratch;
+
+    fn name(&self) -> &'static str {
+        "lda"
+    }
+
+    fn layout(&self) -> Layout {
+        let k = self.params.topics;
+        Layout { lazy: true, ..Layout::one_phase(self.vocabulary.n_words(), k, k) }
+    }
+
+    fn prior(&self, hyper: &[f64], _row: usize, eta: &mut [f64]) {
+        eta.fill(hyper[0]);
+    }
+
+    fn start(&self, _data: &Docs, address: Address, lambda: &mut Table) -> Result<()> {
+        start::fill(self, address, lambda);
+        Ok(())
+    }
+
+    fn support(&self, data: &Docs, items: &[u32], rows: &mut RowSet) {
+        let mut words = Vec::new();
+        rows.collect(|touch| {
+            for &n in items {
+                words.clear();
+                words.extend(data.doc(n as usize).iter().map(|entry| entry.word));
+                touch(&words);
+            }
+        });
+    }
+
+    fn refresh(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Expect) {
+        expect::refresh(self, lambda, rows, expect);
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch::default()
+    }
+
+    fn local_step(
+        &self,
+        expect: &Expect,
+        shard: Shard<'_, Docs>,
+        ask: Ask,
+        scratch: &mut Scratch,
+        local: &mut Documents,
+        bounds: &mut [f64],
+    ) {
+        local::step(self, expect, shard, ask, scratch, local, bounds);
+    }
+
+    fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
+        let floor = MARGIN * self.params.eta.min(1.0);
+        lambda.iter().all(|&x| x > floor)
+    }
+
+    fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {
+        // Learned priors move; the one of the start is the yardstick.
+        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
+    }
+
+    fn global_bound(&self, lambda: &Lambda) -> f64 {
+        bound::of_topics(lambda)
+    }
+
+    fn guards(&self) -> &'static [Guard] {
+        &[
+            Guard::Shrink,
+            Guard::Clamp,
+            Guard::Reject,
+            Guard::RejectBelowPrior,
+            Guard::Clip,
+            Guard::Halve,
+        ]
+    }
+
+    fn sharding(&self) -> Sharding {
+        // Documents differ much in length: small shards keep all threads busy to the end. What is
+        // gathered together is a batch of the usual size, many times over.
+        Sharding { items: 32, wave: 128 }
+    }
+
+    fn hyper(&self) -> Vec<f64> {
+        hyper::start(&self.params)
+    }
+
+    fn hyper_width(&self) -> usize {
+        self.params.topics
+    }
+
+    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda) {
+        hyper::learn(&self.params, step, lambda);
+    }
+
+    fn warm_width(&self) -> usize {
+        self.params.topics
+    }
+
+    fn bound_sample(&self) -> Option<usize> {
+        Some(1000)
+    }
+
+    fn measures(&self, lambda: &Lambda, population: usize) -> Vec<(&'static str, f64)> {
+        let tokens = self.tokens() / self.n_docs.max(1) as f64 * population as f64;
+        let prior = self.eta(lambda) * (lambda.n_rows() * lambda.width()) as f64;
+        vec![("mass", lambda.totals().iter().sum::<f64>() / (tokens + prior))]
+    }
+
+    fn score(&self, lambda: &Lambda, data: &Docs, population: usize) -> Scores {
+        let scores = self.score_docs(lambda, data, population);
+        let named = vec![
+            ("local", scores.local),
+            ("full", scores.full),
+            ("completion", scores.completion),
+            ("unigram", scores.unigram),
+        ];
+        Scores { main: scores.completion, named }
+    }
+}

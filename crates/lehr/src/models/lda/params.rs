@@ -1,0 +1,120 @@
+//! What the user of LDA can choose, and what is allowed.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// The settings of an LDA model.
+///
+/// ```
+/// use lehr::models::LdaParams;
+/// let params = LdaParams { eta: 0.05, ..LdaParams::new(20) };
+/// assert_eq!(params.start_alpha(), 1.0 / 20.0);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LdaParams {
+    /// K, the number of topics.
+    pub topics: usize,
+    /// The Dirichlet prior of a document's topics. Default 1/K.
+    #[serde(default)]
+    pub alpha: Option<f64>,
+    /// The Dirichlet prior of a topic's words.
+    #[serde(default = "default_eta")]
+    pub eta: f64,
+    /// Whether alpha is learned.
+    #[serde(default)]
+    pub learn_alpha: LearnAlpha,
+    /// Whether eta is learned.
+    #[serde(default)]
+    pub learn_eta: bool,
+    /// A document's local steps end when gamma changes by less than this on average.
+    #[serde(default = "default_tol")]
+    pub local_tol: f64,
+    /// The most local steps of a document.
+    #[serde(default = "default_iterations")]
+    pub local_iterations: u32,
+    /// Double precision and no shortcuts in local steps: slower, for checks.
+    #[serde(default)]
+    pub exact: bool,
+    /// Topics to begin with: an earlier run's directory, or a file with a topic-word table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_topics: Option<PathBuf>,
+}
+
+/// How alpha is learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LearnAlpha {
+    /// It stays as it is.
+    #[default]
+    No,
+    /// One number for all topics.
+    Symmetric,
+    /// A number for each topic.
+    Asymmetric,
+}
+
+fn default_eta() -> f64 {
+    0.01
+}
+
+fn default_tol() -> f64 {
+    1e-3
+}
+
+fn default_iterations() -> u32 {
+    100
+}
+
+/// More topics than this are a slip of the keyboard.
+const MOST_TOPICS: usize = 100_000;
+
+impl LdaParams {
+    /// The defaults, with K topics.
+    pub fn new(topics: usize) -> Self {
+        LdaParams {
+            topics,
+            alpha: None,
+            eta: default_eta(),
+            learn_alpha: LearnAlpha::No,
+            learn_eta: false,
+            local_tol: default_tol(),
+            local_iterations: default_iterations(),
+            exact: false,
+            seed_topics: None,
+        }
+    }
+
+    /// Alpha at the start, for every topic.
+    pub fn start_alpha(&self) -> f64 {
+        self.alpha.unwrap_or(1.0 / self.topics as f64)
+    }
+
+    /// Whether every setting is allowed.
+    pub fn check(&self) -> Result<()> {
+        if self.topics == 0 || self.topics > MOST_TOPICS {
+            let allowed = format!("must be between 1 and {MOST_TOPICS}");
+            return Err(Error::config("topics", self.topics, allowed));
+        }
+        let prior = |field: &str, value: f64| {
+            if (1e-6..=1e6).contains(&value) {
+                return Ok(());
+            }
+            let allowed = "must be a positive number, usually between 0.001 and 10";
+            Err(Error::config(field, value, allowed))
+        };
+        prior("alpha", self.start_alpha())?;
+        prior("eta", self.eta)?;
+        if !(self.local_tol > 0.0 && self.local_tol <= 1.0) {
+            let allowed = "must be positive and at most 1; 0.001 is usual";
+            return Err(Error::config("local_tol", self.local_tol, allowed));
+        }
+        if self.local_iterations == 0 {
+            return Err(Error::config("local_iterations", 0, "must be at least 1"));
+        }
+        Ok(())
+    }
+}

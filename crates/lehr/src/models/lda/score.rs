@@ -1,0 +1,196 @@
+//! How well topics explain documents they were not fitted to: three numbers that can disagree, and a
+//! baseline that knows no topics.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{Expect, Lda, Scratch, bound, split_hyper};
+use crate::data::{Docs, Entry};
+use crate::lambda::Lambda;
+use crate::math::kernels::TopicRows;
+use crate::model::{Dataset, Model, RowSet};
+
+/// Documents that one worker scores at a time; part of the definition of the sums.
+const CHUNK: usize = 32;
+
+/// Documents whose words' expectations are held at once.
+const WAVE: usize = 4096;
+
+/// Scores of documents, in nats per word; higher is better. A perplexity is exp(-score).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DocScores {
+    /// How many documents.
+    pub documents: usize,
+    /// Their words, each as often as it occurs.
+    pub tokens: f64,
+    /// The documents' parts of the bound: how well the topics explain them when gamma may look at
+    /// every word. The paper's number; it leaves out what the topics themselves cost.
+    pub local: f64,
+    /// The bound of a corpus of the training corpus' size that looks like these documents, topics
+    /// included.
+    pub full: f64,
+    /// Every other word of a document is given, the rest is predicted from them: the probability
+    /// of words that gamma has not seen. No bound in it.
+    pub completion: f64,
+    /// The same words predicted from their frequency in the training documents alone.
+    pub unigram: f64,
+    /// How many words were predicted.
+    pub predicted: f64,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Sums {
+    local: f64,
+    tokens: f64,
+    completion: f64,
+    unigram: f64,
+    predicted: f64,
+}
+
+impl Lda {
+    /// Scores documents, `population` being the number that the model was fitted to. Local steps go
+    /// on until gamma changes by less than 1e-5 on average.
+    pub fn score_docs(&self, lambda: &Lambda, docs: &Docs, population: usize) -> DocScores {
+        let mut sums = Sums::default();
+        self.for_waves(lambda, docs, |items, rows, expect| {
+            let parts: Vec<Sums> = items
+                .par_chunks(CHUNK)
+                .map_init(
+                    || (Scratch::default(), vec![0.0; self.params.topics]),
+                    |(scratch, row), items| {
+                        let mut sums = Sums::default();
+                        for &n in items {
+                            let doc = docs.doc(n as usize);
+                            self.add_scores(lambda, rows, expect, doc, scratch, row, &mut sums);
+                        }
+                        sums
+                    },
+                )
+                .collect();
+            for part in parts {
+                sums.local += part.local;
+                sums.tokens += part.tokens;
+                sums.completion += part.completion;
+                sums.unigram += part.unigram;
+                sums.predicted += part.predicted;
+            }
+        });
+        let share = population as f64 / docs.n_items().max(1) as f64;
+        let global = bound::of_topics(lambda);
+        DocScores {
+            documents: docs.n_items(),
+            tokens: sums.tokens,
+            local: sums.local / sums.tokens,
+            full: (share * sums.local + global) / (share * sums.tokens),
+            completion: sums.completion / sums.predicted,
+            unigram: sums.unigram / sums.predicted,
+            predicted: sums.predicted,
+        }
+    }
+
+    /// Each document's expected topics, one row of K shares each.
+    pub fn transform(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
+        let k = self.params.topics;
+        let mut out = vec![0.0; docs.n_items() * k];
+        self.for_waves(lambda, docs, |items, rows, expect| {
+            let first = items[0] as usize * k;
+            out[first..first + items.len() * k].par_chunks_mut(k).zip(items).for_each_init(
+                Scratch::default,
+                |scratch, (theta, &n)| {
+                    let doc = docs.doc(n as usize).iter();
+                    scratch.load(doc.map(|e| (rows.slot(e.word as usize), f64::from(e.count))));
+                    self.solve_one(expect, true, &[], scratch);
+                    let total: f64 = scratch.gamma64.iter().sum();
+                    theta.iter_mut().zip(&scratch.gamma64).for_each(|(t, g)| *t = g / total);
+                },
+            );
+        });
+        out
+    }
+
+    /// Runs `work` on all documents, some at a time, with the expectations of their words.
+    fn for_waves(
+        &self,
+        lambda: &Lambda,
+        docs: &Docs,
+        mut work: impl FnMut(&[u32], &RowSet, &Expect),
+    ) {
+        let items: Vec<u32> = (0..docs.n_items() as u32).collect();
+        let mut rows = RowSet::all(lambda.n_rows());
+        let mut expect = Expect { rows: TopicRows::default(), ..Expect::default() };
+        for items in items.chunks(WAVE) {
+            self.support(docs, items, &mut rows);
+            self.refresh(lambda, &rows, &mut expect);
+            work(items, &rows, &expect);
+            Dataset::release(docs, items.len());
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn add_scores(
+        &self,
+        lambda: &Lambda,
+        rows: &RowSet,
+        expect: &Expect,
+        doc: &[Entry],
+        scratch: &mut Scratch,
+        row: &mut [f64],
+        sums: &mut Sums,
+    ) {
+        let slot = |entry: &Entry| rows.slot(entry.word as usize);
+        scratch.load(doc.iter().map(|e| (slot(e), f64::from(e.count))));
+        self.solve_one(expect, true, &[], scratch);
+        sums.local += self.bound_of_one(expect, scratch);
+        sums.tokens += doc.iter().map(|e| f64::from(e.count)).sum::<f64>();
+
+        let (given, hidden) = halves(doc);
+        scratch.load(doc.iter().zip(&given).filter(|(_, n)| **n > 0.0).map(|(e, n)| (slot(e), *n)));
+        self.solve_one(expect, true, &[], scratch);
+        let total: f64 = scratch.gamma64.iter().sum();
+        let (eta, ..) = split_hyper(&lambda.hyper);
+        let prior = vec![eta; row.len()];
+        let (tokens, n_words) = (self.tokens(), self.word_counts.len() as f64);
+        for (entry, &n) in doc.iter().zip(&hidden).filter(|(_, n)| **n > 0.0) {
+            lambda.read(entry.word as usize, &prior, row);
+            let expected = row.iter().zip(lambda.totals()).zip(&scratch.gamma64);
+            let p: f64 = expected.map(|((x, all), gamma)| gamma / total * x / all).sum();
+            let count = self.word_counts[entry.word as usize];
+            let unigram = (count + eta) / (tokens + n_words * eta);
+            sums.completion += n * p.ln();
+            sums.unigram += n * unigram.ln();
+            sums.predicted += n;
+        }
+    }
+}
+
+/// Cuts a document's words, in order of the vocabulary, into every other one: the first, third, ...
+/// and the second, fourth, ... A fraction of a word is cut in half.
+fn halves(doc: &[Entry]) -> (Vec<f64>, Vec<f64>) {
+    let mut before = 0u64;
+    doc.iter()
+        .map(|entry| {
+            let count = f64::from(entry.count);
+            if count.fract() != 0.0 {
+                return (0.5 * count, 0.5 * count);
+            }
+            let odd = (count as u64 + u64::from(before.is_multiple_of(2))) / 2;
+            before += count as u64;
+            (odd as f64, count - odd as f64)
+        })
+        .unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_cut_into_every_other_word() {
+        let doc = |counts: &[f32]| -> Vec<Entry> {
+            counts.iter().enumerate().map(|(w, &count)| Entry { word: w as u32, count }).collect()
+        };
+        assert_eq!(halves(&doc(&[1.0, 1.0, 3.0])), (vec![1.0, 0.0, 2.0], vec![0.0, 1.0, 1.0]));
+        assert_eq!(halves(&doc(&[2.0, 1.0, 1.0])), (vec![1.0, 1.0, 0.0], vec![1.0, 0.0, 1.0]));
+        assert_eq!(halves(&doc(&[0.5, 1.0])), (vec![0.25, 1.0], vec![0.25, 0.0]));
+    }
+}

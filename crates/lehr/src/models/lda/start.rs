@@ -1,0 +1,116 @@
+//! Where a fit of LDA begins: random topics, or given ones.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::{Lda, LdaParams};
+use crate::data::Vocabulary;
+use crate::math::rng::Address;
+use crate::math::table::Table;
+use crate::run::directory::RunDirectory;
+use crate::{Error, Result, read};
+
+/// Topics to begin with, by word: a row of K numbers for every word of the vocabulary.
+#[derive(Debug, Clone)]
+pub(super) struct Seeds {
+    table: Table,
+    /// Whether the numbers are lambda as it is, or each topic's shares of words.
+    are_lambda: bool,
+}
+
+/// Lambda is eta plus what the topic has, which is random around this if nothing is given.
+const SHAPE: f64 = 100.0;
+
+/// Fills lambda: Gamma(100, 1/100) numbers, as is usual for online LDA, or the seeds.
+pub(super) fn fill(lda: &Lda, address: Address, lambda: &mut Table) {
+    let width = lambda.width();
+    let share = lda.tokens() / width as f64;
+    let eta = lda.params.eta;
+    lambda.values_mut().par_chunks_mut(width).enumerate().for_each(|(w, row)| {
+        let mut rng = address.rng(w as u64);
+        match &lda.seeds {
+            None => row.iter_mut().for_each(|x| *x = rng.gamma(SHAPE) / SHAPE),
+            Some(Seeds { table, are_lambda: true }) => {
+                row.iter_mut().zip(table.row(w)).for_each(|(x, &seed)| *x = seed.max(eta));
+            }
+            Some(Seeds { table, are_lambda: false }) => {
+                // Words that no topic has are told apart by a little noise alone.
+                for (x, &seed) in row.iter_mut().zip(table.row(w)) {
+                    *x = eta * (1.0 + 0.1 * rng.gamma(SHAPE) / SHAPE) + share * seed;
+                }
+            }
+        }
+    });
+}
+
+impl Seeds {
+    /// Reads topics from a run directory or from a table of K rows, one column a word.
+    pub(super) fn read(path: &Path, params: &LdaParams, words: &Vocabulary) -> Result<Self> {
+        let (topics, names, are_lambda) = if path.is_dir() {
+            let (lda, saved) = RunDirectory::open(path)?.load::<Lda>()?;
+            let state = saved.model_state();
+            let eta = lda.eta(&state.lambda);
+            let table = state.lambda.current(|_, row| row.fill(eta));
+            (transposed(&table), lda.vocabulary.names().map(<[String]>::to_vec), true)
+        } else {
+            let (table, names) = read::topic_table(path)?;
+            (table, names, false)
+        };
+        let wrong = |what: String| Error::parse(path, what);
+        if topics.n_rows() != params.topics {
+            return Err(wrong(format!(
+                "has {} topics, and -k asks for {}; make them equal",
+                topics.n_rows(),
+                params.topics
+            )));
+        }
+        let place = places(&names, topics.width(), words).map_err(wrong)?;
+        let sums: Vec<f64> = topics.rows().map(|row| row.iter().sum()).collect();
+        if let Some(k) = sums.iter().position(|&sum| sum.is_nan() || sum <= 0.0) {
+            return Err(wrong(format!("topic {} is empty; every topic needs a word", k + 1)));
+        }
+        let mut table = Table::new(words.n_words(), params.topics);
+        for (w, place) in place.into_iter().enumerate() {
+            let Some(place) = place else { continue };
+            for (k, x) in table.row_mut(w).iter_mut().enumerate() {
+                let seed = topics.row(k)[place];
+                *x = if are_lambda { seed } else { seed / sums[k] };
+            }
+        }
+        Ok(Seeds { table, are_lambda })
+    }
+}
+
+/// For every word of the vocabulary its column among the seeds, if it has one.
+fn places(
+    names: &Option<Vec<String>>,
+    width: usize,
+    words: &Vocabulary,
+) -> Result<Vec<Option<usize>>, String> {
+    if let (Some(names), Some(words)) = (names, words.names()) {
+        let by_name: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let found: Vec<_> = words.iter().map(|word| by_name.get(word.as_str()).copied()).collect();
+        if found.iter().any(Option::is_some) {
+            return Ok(found);
+        }
+    }
+    if width == words.n_words() {
+        return Ok((0..width).map(Some).collect());
+    }
+    Err(format!(
+        "its topics have {width} words, of which none is known by name, and the vocabulary has {}; \
+         name its columns by the words",
+        words.n_words()
+    ))
+}
+
+fn transposed(table: &Table) -> Table {
+    let mut out = Table::new(table.width(), table.n_rows());
+    for (w, row) in table.rows().enumerate() {
+        row.iter().enumerate().for_each(|(k, &x)| out.row_mut(k)[w] = x);
+    }
+    out
+}

@@ -1,0 +1,144 @@
+//! How LDA is saved and loaded.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Lda, LdaParams, LearnAlpha};
+use crate::data::{Docs, Vocabulary};
+use crate::lambda::Lambda;
+use crate::math::kernels::Isa;
+use crate::models::{NamedArray, Stored};
+use crate::read::{self, DocsOptions, Unknown};
+use crate::{Error, Result, write};
+
+/// The size of the training corpus; its words are in `vocabulary.tsv`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frozen {
+    /// V.
+    pub words: usize,
+    /// Whether the words have names.
+    pub named: bool,
+    /// How many documents the model was fitted to.
+    pub documents: usize,
+}
+
+/// The file with the vocabulary in a run directory: a line for every word, with how often it occurs
+/// in the training documents, a tab, and its name.
+const VOCABULARY: &str = "vocabulary.tsv";
+
+impl Stored for Lda {
+    type Params = LdaParams;
+    type Frozen = Frozen;
+    type ReadOptions = DocsOptions;
+
+    fn read(path: &Path, options: &DocsOptions) -> Result<Docs> {
+        read::docs(path, options)
+    }
+
+    fn read_new(&self, path: &Path, options: &DocsOptions) -> Result<(Docs, Unknown)> {
+        read::docs_with(path, options, &self.vocabulary)
+    }
+
+    fn subset(data: &Docs, items: &[u32]) -> Docs {
+        data.subset(items)
+    }
+
+    fn fingerprint(data: &Docs) -> String {
+        data.fingerprint()
+    }
+
+    fn column_names(_data: &Docs) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn check_fits(&self, data: &Docs, _names: &[String]) -> Result<()> {
+        if data.n_words() == self.vocabulary.n_words() {
+            return Ok(());
+        }
+        Err(Error::data(format!(
+            "the documents have a vocabulary of {} words, and the model one of {}",
+            data.n_words(),
+            self.vocabulary.n_words()
+        )))
+    }
+
+    fn build(params: LdaParams, data: &Docs) -> Result<Self> {
+        Lda::new(params, data)
+    }
+
+    fn params(&self) -> &LdaParams {
+        &self.params
+    }
+
+    fn frozen(&self) -> Frozen {
+        Frozen {
+            words: self.vocabulary.n_words(),
+            named: self.vocabulary.names().is_some(),
+            documents: self.n_docs,
+        }
+    }
+
+    fn save_beside(&self, folder: &Path) -> Result<()> {
+        write::atomically(&folder.join(VOCABULARY), |file| {
+            let mut file = std::io::BufWriter::new(file);
+            for (w, count) in self.word_counts.iter().enumerate() {
+                let name = self.vocabulary.names().map_or("", |names| &names[w]);
+                writeln!(file, "{count}\t{name}")?;
+            }
+            file.flush()
+        })
+    }
+
+    fn restore(params: LdaParams, frozen: Frozen, folder: &Path) -> Result<Self> {
+        params.check()?;
+        let path = folder.join(VOCABULARY);
+        let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "cannot read", e))?;
+        let (mut word_counts, mut names) = (Vec::new(), Vec::new());
+        for (i, line) in text.lines().enumerate() {
+            let parsed = line.split_once('\t').and_then(|(count, name)| {
+                let count: f64 = count.parse().ok()?;
+                (count >= 0.0 && count.is_finite()).then(|| (count, name.to_string()))
+            });
+            let Some((count, name)) = parsed else {
+                let message = "needs a count, a tab and a word; this file is written by lehr";
+                return Err(Error::parse_at(&path, i as u64 + 1, None, message));
+            };
+            word_counts.push(count);
+            names.push(name);
+        }
+        if word_counts.len() != frozen.words || frozen.words == 0 {
+            return Err(Error::parse(
+                &path,
+                format!("has {} words, and the run has {}", word_counts.len(), frozen.words),
+            ));
+        }
+        let vocabulary = if frozen.named {
+            Vocabulary::named(names)?
+        } else {
+            Vocabulary::unnamed(frozen.words)
+        };
+        let (n_docs, isa) = (frozen.documents, Isa::detect());
+        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds: None, isa })
+    }
+
+    fn extend(&mut self, data: &Docs) {
+        self.n_docs += data.n_items();
+        for (sum, count) in self.word_counts.iter_mut().zip(data.word_counts()) {
+            *sum += count;
+        }
+    }
+
+    fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
+        let alpha = self.alpha(lambda).to_vec();
+        let mut arrays =
+            vec![NamedArray { name: "alpha", shape: vec![alpha.len()], values: alpha }];
+        if self.params.learn_eta || self.params.learn_alpha != LearnAlpha::No {
+            arrays.push(NamedArray { name: "eta", shape: vec![1], values: vec![self.eta(lambda)] });
+        }
+        arrays
+    }
+}

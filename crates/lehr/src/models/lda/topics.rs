@@ -1,0 +1,128 @@
+//! The topics for people: how large they are, their words, and how well those go together.
+
+use rayon::prelude::*;
+
+use super::{Lda, split_hyper};
+use crate::data::Docs;
+use crate::lambda::Lambda;
+
+/// A topic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Topic {
+    /// Its number, from 0.
+    pub topic: usize,
+    /// Its share of all words.
+    pub share: f64,
+    /// Its alpha.
+    pub alpha: f64,
+    /// Its most probable words: word and probability.
+    pub by_probability: Vec<(usize, f64)>,
+    /// Its most relevant words: those that are probable and more so than elsewhere.
+    pub by_relevance: Vec<(usize, f64)>,
+}
+
+impl Lda {
+    /// All topics, the largest first, with `top` words each. Relevance is
+    /// `weight * ln p(w | k) + (1 - weight) * ln(p(w | k) / p(w))` (Sievert and Shirley, 2014).
+    pub fn topics(&self, lambda: &Lambda, top: usize, weight: f64) -> Vec<Topic> {
+        let (eta, alpha, _) = split_hyper(&lambda.hyper);
+        let table = lambda.current(|_, row| row.fill(eta));
+        let totals = lambda.totals();
+        let n_words = table.n_rows();
+        let excess = |k: usize| (totals[k] - n_words as f64 * eta).max(0.0);
+        let all: f64 = (0..totals.len()).map(excess).sum();
+        let mass: f64 = totals.iter().sum();
+        let marginal: Vec<f64> = table.rows().map(|row| row.iter().sum::<f64>() / mass).collect();
+        let mut topics: Vec<Topic> = (0..totals.len())
+            .into_par_iter()
+            .map(|k| {
+                let p = |w: usize| table.row(w)[k] / totals[k];
+                let relevance = |w: usize| p(w).ln() - (1.0 - weight) * marginal[w].ln();
+                Topic {
+                    topic: k,
+                    share: if all > 0.0 { excess(k) / all } else { 0.0 },
+                    alpha: alpha[k],
+                    by_probability: best(n_words, top, p),
+                    by_relevance: best(n_words, top, relevance),
+                }
+            })
+            .collect();
+        topics.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.topic.cmp(&b.topic)));
+        topics
+    }
+}
+
+/// The `top` words with the largest values.
+fn best(n_words: usize, top: usize, value: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
+    let mut words: Vec<(usize, f64)> = (0..n_words).map(|w| (w, value(w))).collect();
+    let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let top = top.min(n_words);
+    if top < n_words && top > 0 {
+        words.select_nth_unstable_by(top - 1, order);
+    }
+    words.truncate(top);
+    words.sort_by(order);
+    words
+}
+
+/// How often words occur together in the documents of a corpus.
+#[derive(Debug)]
+pub struct Coherence {
+    n_docs: usize,
+    /// The place of each word among those of interest.
+    places: Vec<Option<u32>>,
+    /// For each word of interest the documents that have it, as bits.
+    documents: Vec<Vec<u64>>,
+}
+
+impl Coherence {
+    /// Looks for the given words in the documents.
+    pub fn new(docs: &Docs, words: impl IntoIterator<Item = usize>) -> Self {
+        let mut places = vec![None; docs.n_words()];
+        let mut n_places = 0;
+        for word in words {
+            if let Some(place @ None) = places.get_mut(word) {
+                *place = Some(n_places);
+                n_places += 1;
+            }
+        }
+        let n_docs = docs.n_items();
+        let mut documents = vec![vec![0u64; n_docs.div_ceil(64)]; n_places as usize];
+        for n in 0..n_docs {
+            for entry in docs.doc(n) {
+                if let Some(place) = places[entry.word as usize] {
+                    documents[place as usize][n / 64] |= 1 << (n % 64);
+                }
+            }
+        }
+        Coherence { n_docs, places, documents }
+    }
+
+    /// The mean over all pairs of these words of their normalised pointwise mutual information:
+    /// `ln(p_ij / (p_i p_j)) / -ln p_ij` with p the share of documents that have the words. 1: always
+    /// together, 0: as by chance, -1: never.
+    pub fn npmi(&self, words: &[usize]) -> Option<f64> {
+        let bits: Vec<&[u64]> = words
+            .iter()
+            .filter_map(|&w| Some(&*self.documents[*self.places.get(w)?.as_ref()? as usize]))
+            .collect();
+        let n = self.n_docs as f64;
+        let count = |a: &[u64], b: &[u64]| -> f64 {
+            f64::from(a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum::<u32>())
+        };
+        let (mut sum, mut pairs) = (0.0, 0.0);
+        for (i, a) in bits.iter().enumerate() {
+            for b in &bits[..i] {
+                let together = count(a, b) / n;
+                let chance = count(a, a) / n * (count(b, b) / n);
+                sum += match together {
+                    t if t <= 0.0 => -1.0,
+                    t if t >= 1.0 => 1.0,
+                    t => (t / chance).ln() / -t.ln(),
+                };
+                pairs += 1.0;
+            }
+        }
+        (pairs > 0.0).then(|| sum / pairs)
+    }
+}
