@@ -422,19 +422,19 @@ mod refusals {
         for (text, expected) in [
             (
                 "2\n5\n7\n1 1 2\n3 2 1\n",
-                "docword.txt, line 5, column document: found 3, which is beyond D = 2 of line 1; mend the line or the header",
+                "docword.txt, line 5, column document: found 3, which is beyond the 2 documents that the header promises (D, line 1); mend the line or the header",
             ),
             (
                 "4\n2\n2\n1 1 2\n1 3 1\n",
-                "docword.txt, line 5, column word: found 3, which is beyond W = 2 of line 2; mend the line or the header",
+                "docword.txt, line 5, column word: found 3, which is beyond the 2 words that the header promises (W, line 2); mend the line or the header",
             ),
             (
                 "4\n5\n1\n1 1 2\n1 3 1\n",
-                "docword.txt, line 5: the line is more than the NNZ = 1 of line 3 entries that the header promises; mend the header",
+                "docword.txt, line 5: the line is one more than the 1 entries that the header promises (NNZ, line 3); mend the header",
             ),
             (
                 "4\n5\n9\n1 1 2\n1 3 1\n",
-                "docword.txt: the header promises NNZ = 9 of line 3 entries, and only 2 follow; the file is cut off, or the header is wrong",
+                "docword.txt: only 2 entries follow, not the 9 entries that the header promises (NNZ, line 3); the file is cut off, or the header is wrong",
             ),
             (
                 "1000000000000000000\n5\n1\n1 1 2\n",
@@ -446,7 +446,7 @@ mod refusals {
             ),
             (
                 "4\n5\n1000000000000000000\n1 1 2\n",
-                "docword.txt: the header promises NNZ = 1000000000000000000 of line 3 entries, and only 1 follow; the file is cut off, or the header is wrong",
+                "docword.txt: only 1 entries follow, not the 1000000000000000000 entries that the header promises (NNZ, line 3); the file is cut off, or the header is wrong",
             ),
             (
                 "4000000000\n5\n1\n1 1 2\n",
@@ -576,7 +576,7 @@ mod refusals {
         );
         assert!(
             fault("a.mtx", format!("{head} real general\n2 2 1\n3 1 1\n"))
-                .contains("line 3, column document: found 3, which is beyond rows = 2 of line 2")
+                .contains("line 3, column document: found 3, which is beyond the 2 documents that the header promises (rows, line 2)")
         );
         assert!(
             fault("a.mtx", "1 2 3 words\n")
