@@ -293,7 +293,7 @@ mod texts {
         let docs = read_file("a.jsonl", text);
         assert_eq!((docs.n_items(), names(&docs)), (2, vec!["cat", "dog"]));
         let options = DocsOptions { field: Some("body".into()), ..Default::default() };
-        assert_eq!(names(&read_as("a", "{\"body\": \"caf\\u00e9\"}\n", &options)), ["café"]);
+        assert_eq!(names(&read_as("a", "{ \"body\": \"caf\\u00e9\"}\n", &options)), ["café"]);
         for (line, expected) in [
             (
                 "{\"text\": 3}",
