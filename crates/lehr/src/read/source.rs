@@ -46,7 +46,7 @@ pub(super) struct Source<'a> {
     /// How much the file takes on disk, packed or not; 0 for a pipe. What a header promises can
     /// be held against it.
     pub size: u64,
-    pub gzipped: bool,
+    gzipped: bool,
 }
 
 impl<'a> Source<'a> {

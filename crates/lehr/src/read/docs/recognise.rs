@@ -63,7 +63,8 @@ pub(super) fn text(name: &str, head: &[u8]) -> CorpusFormat {
     if header.len() == 3 && header.iter().all(|line| numbers::whole(line).is_some()) {
         return CorpusFormat::Uci;
     }
-    if lines().find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(b"{\"")) {
+    let object = lines().find(|line| !line.is_empty()).and_then(|line| line.strip_prefix(b"{"));
+    if object.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"\"")) {
         return CorpusFormat::Jsonl;
     }
     // The last line may be cut off in the middle of a pair.

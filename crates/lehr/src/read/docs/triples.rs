@@ -42,8 +42,12 @@ impl Size {
         Err(Error::parse_at(lines.path(), *line, None, message))
     }
 
-    fn shown(&self) -> String {
-        format!("{} = {} of line {}", self.name, self.size, self.line)
+    /// In words, with the place where it can be mended.
+    fn shown(&self, what: &str) -> String {
+        format!(
+            "the {} {what} that the header promises ({}, line {})",
+            self.size, self.name, self.line
+        )
     }
 }
 
@@ -79,8 +83,9 @@ pub(super) fn read(mut lines: Lines<'_>, header: &Header, names: Option<Names>) 
         }
         n_entries += 1;
         if n_entries > header.entries.size {
-            let promised = header.entries.shown();
-            return Err(lines.fault("", format!("the line is more than the {promised} entries that the header promises; mend the header")));
+            let promised = header.entries.shown("entries");
+            let text = format!("the line is one more than {promised}; mend the header");
+            return Err(lines.fault("", text));
         }
         builder.push((doc - 1) as u32, (word - 1) as u32, count);
     }
@@ -88,8 +93,8 @@ pub(super) fn read(mut lines: Lines<'_>, header: &Header, names: Option<Names>) 
         return Err(Error::parse(
             path,
             format!(
-                "the header promises {} entries, and only {n_entries} follow; the file is cut off, or the header is wrong",
-                header.entries.shown()
+                "only {n_entries} entries follow, not {}; the file is cut off, or the header is wrong",
+                header.entries.shown("entries")
             ),
         ));
     }
@@ -100,7 +105,8 @@ fn beyond(lines: &Lines<'_>, column: &str, number: u64, size: &Size) -> Error {
     let text = match number {
         0 => format!("found 0; {column}s are numbered from 1"),
         _ => {
-            format!("found {number}, which is beyond {}; mend the line or the header", size.shown())
+            let promised = size.shown(&format!("{column}s"));
+            format!("found {number}, which is beyond {promised}; mend the line or the header")
         }
     };
     lines.fault(column, text)
