@@ -3,6 +3,7 @@
 //! `config.json` (settings, data fingerprint, versions, CPU), `trace.jsonl` (one observation a
 //! line), `checkpoint.safetensors` (lambda and progress), `result.json` (once the fit has ended).
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{FitConfig, Plan};
 use crate::math::kernels::Isa;
+use crate::model::Dataset;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
 use crate::run::fit::{Fit, Outcome, Progress, State, Timings, Watcher};
@@ -46,6 +48,12 @@ pub struct Record<P, F, R> {
     pub data: DataRecord<R>,
     /// What was taken from the data: units and priors.
     pub frozen: F,
+    /// The run that this one went on from with new data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<PathBuf>,
+    /// How many items this run and those before it have been fitted to, if there were any before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<usize>,
     /// The machine.
     pub cpu: Cpu,
     /// When the run began, in seconds since 1970.
@@ -85,6 +93,27 @@ pub struct DataRecord<R> {
     pub items: usize,
     /// The columns' names, if it has any.
     pub columns: Vec<String>,
+    /// Whether it was read for a model that was there before: what that does not know is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_dropped: bool,
+}
+
+impl<R: Clone> DataRecord<R> {
+    /// The record of data as they were read.
+    pub(crate) fn new<M: Stored<ReadOptions = R>>(
+        path: &Path,
+        options: &R,
+        data: &M::Data,
+    ) -> Self {
+        DataRecord {
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),
+            options: options.clone(),
+            fingerprint: M::fingerprint(data),
+            items: data.n_items(),
+            columns: M::column_names(data),
+            unknown_dropped: false,
+        }
+    }
 }
 
 /// What decides the bits of a result beside the settings.
@@ -134,7 +163,10 @@ pub struct RunResult {
     /// The mean log predictive density of the held-out items, at the end of the best restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heldout: Option<f64>,
-    /// Rows that the guard changed in the best restart.
+    /// What else the model has to tell of its last state.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<String, f64>,
+    /// Rows or entries that the guard changed in the best restart.
     pub guard_hits: u64,
     /// Seconds worked on the best restart.
     pub seconds: f64,
@@ -158,11 +190,13 @@ pub struct RunDirectory {
 
 impl RunDirectory {
     /// Begins a run. Refuses a directory that holds one.
-    pub fn create<M: Stored>(path: &Path, record: &RecordOf<M>) -> Result<Self> {
+    pub fn create<M: Stored>(path: &Path, model: &M, record: &RecordOf<M>) -> Result<Self> {
         RunDirectory::planned(path).check_free()?;
         fs::create_dir_all(path).map_err(|e| Error::io(path, "cannot create", e))?;
         let directory = RunDirectory::planned(path).locked()?;
         directory.check_free()?; // another fit may just have begun here
+        // The record comes last: with it, everything is there.
+        model.save_beside(path)?;
         directory.write_record::<M>(record)?;
         Ok(directory)
     }
@@ -335,7 +369,13 @@ impl RunDirectory {
 
     /// Removes half-written files of a process that was killed.
     fn sweep(&self) {
-        let ours = ["config.json", "trace.jsonl", "checkpoint.safetensors", "result.json"];
+        let ours = [
+            "config.json",
+            "trace.jsonl",
+            "checkpoint.safetensors",
+            "result.json",
+            "vocabulary.tsv",
+        ];
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.ends_with(".tmp")
@@ -368,14 +408,16 @@ impl RunDirectory {
             trace.sort_by_key(place);
             self.write_trace(&trace)?;
         }
-        let heldout =
-            trace.iter().rfind(|o| o.restart == fit.outcome.restart).and_then(|o| o.heldout);
+        let last = trace.iter().rfind(|o| o.restart == fit.outcome.restart);
+        let (heldout, measures) =
+            last.map_or((None, BTreeMap::new()), |o| (o.heldout, o.measures.clone()));
         let result = RunResult {
             run: self.path.clone(),
             model: model.name().to_string(),
             complete: fit.is_complete(),
             best: fit.outcome.clone(),
             heldout,
+            measures,
             guard_hits: fit.state.guard_hits,
             seconds: fit.state.seconds,
             seconds_by_part: fit.timings,

@@ -1,11 +1,12 @@
 //! From a data file to a run directory, and on from there: what `lehr fit` and `lehr resume` do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::{FitConfig, Plan};
 use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
+use crate::read::Unknown;
 use crate::run::checkpoint::{self, Saved};
 use crate::run::directory::{
     Cpu, DataRecord, Extension, FORMAT, Record, RecordOf, Recorder, RunDirectory, RunResult, now,
@@ -14,6 +15,7 @@ use crate::run::fit::{Problem, Progress, Watcher, fit};
 use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::step::sample::split;
+use crate::step::warm::Warm;
 use crate::{Error, Result};
 
 /// The items to fit and the items to score, split as the settings say.
@@ -48,31 +50,87 @@ pub fn start<M: Stored>(
 ) -> Result<RunResult> {
     RunDirectory::planned(directory).check_free()?;
     let data = M::read(data_path, options)?;
-    let data_record = DataRecord {
-        path: std::path::absolute(data_path).unwrap_or_else(|_| data_path.to_path_buf()),
-        options: options.clone(),
-        fingerprint: M::fingerprint(&data),
-        items: data.n_items(),
-        columns: M::column_names(&data),
-    };
+    let data_record = DataRecord::new::<M>(data_path, options, &data);
     let parts = parts::<M>(data, config)?;
     let model = M::build(params, &parts.train)?;
     let plan = config.check(parts.train.n_items())?;
     plan.check_model(&model)?;
-    let record: RecordOf<M> = Record {
+    let directory = RunDirectory::create(directory, &model, &record(&model, config, data_record))?;
+    run(&directory, &model, &parts, &plan, config.threads, None, watcher)
+}
+
+/// Goes on with the fitted model of `parent` on new data and leaves a run directory of its own: the
+/// same schedules, from the step where the parent stands, for `config.steps` more. N is that of both
+/// together, unless `config.population` says otherwise.
+pub fn partial<M: Stored>(
+    parent: &RunDirectory,
+    directory: &Path,
+    data_path: &Path,
+    options: &M::ReadOptions,
+    config: &FitConfig,
+    watcher: &mut dyn Watcher,
+) -> Result<(RunResult, Unknown)> {
+    RunDirectory::planned(directory).check_free()?;
+    let (mut model, saved) = parent.load::<M>()?;
+    let old = parent.record::<M>()?;
+    let (data, unknown) = model.read_new(data_path, options)?;
+    let data_record =
+        DataRecord { unknown_dropped: true, ..DataRecord::new::<M>(data_path, options, &data) };
+    let parts = parts::<M>(data, config)?;
+    let n_items = parts.train.n_items();
+    model.extend(&parts.train);
+    // The parent has seen all but what it held out, and perhaps grandparents before.
+    let seen = old
+        .population
+        .unwrap_or_else(|| old.data.items.saturating_sub(old.fit.holdout.count(old.data.items)));
+    let mut state = saved.model_state().clone();
+    state.warm = Warm::off();
+    let steps = config.steps.unwrap_or(n_items.div_ceil(config.batch.unwrap_or(n_items)) as u64);
+    let config = FitConfig {
+        steps: Some(state.step.saturating_add(steps)),
+        population: config.population.or(Some(seen + n_items)),
+        n_init: 1,
+        ..config.clone()
+    };
+    let plan = config.check(n_items)?;
+    plan.check_model(&model)?;
+    let record = RecordOf::<M> {
+        parent: Some(absolute(parent.path())),
+        population: config.population,
+        ..record(&model, &config, data_record)
+    };
+    let directory = RunDirectory::create(directory, &model, &record)?;
+    // Without a checkpoint a crash would begin from random numbers, not from the parent.
+    let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
+    let saved = Saved::Pending(progress.clone());
+    checkpoint::save(&directory.checkpoint_path(), &model, &saved)?;
+    let resumed = Some(((progress, Vec::new()), Vec::new()));
+    Ok((run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)?, unknown))
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn record<M: Stored>(
+    model: &M,
+    config: &FitConfig,
+    data: DataRecord<M::ReadOptions>,
+) -> RecordOf<M> {
+    Record {
         format: FORMAT,
         lehr: env!("CARGO_PKG_VERSION").to_string(),
         model: model.name().to_string(),
         params: model.params().clone(),
         fit: config.clone(),
         extension: Extension::default(),
-        data: data_record,
+        data,
         frozen: model.frozen(),
+        parent: None,
+        population: None,
         cpu: Cpu::here(),
         created: now(),
-    };
-    let directory = RunDirectory::create::<M>(directory, &record)?;
-    run(&directory, &model, &parts, &plan, config.threads, None, watcher)
+    }
 }
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
@@ -86,7 +144,11 @@ pub fn resume<M: Stored>(
 ) -> Result<RunResult> {
     let directory = &directory.locked()?;
     let mut record = directory.record::<M>()?;
-    let data = M::read(&record.data.path, &record.data.options)?;
+    let mut model = directory.model::<M>()?;
+    let data = match record.data.unknown_dropped {
+        false => M::read(&record.data.path, &record.data.options)?,
+        true => model.read_new(&record.data.path, &record.data.options)?.0,
+    };
     let fingerprint = M::fingerprint(&data);
     if fingerprint != record.data.fingerprint {
         return Err(Error::run(
@@ -99,10 +161,13 @@ pub fn resume<M: Stored>(
         ));
     }
     let parts = parts::<M>(data, &record.fit)?;
-    let model = directory.model::<M>()?;
     let saved = match directory.checkpoint_path() {
         path if path.exists() => Some(checkpoint::load(&path, &model)?),
-        _ => None,
+        _ => {
+            // Not even begun: the start may need what only the data and the settings have.
+            model = M::build(record.params.clone(), &parts.train)?;
+            None
+        }
     };
     let ended = match &saved {
         Some(Saved::Complete(_, best, outcomes)) => Some(outcomes[*best].stop),
