@@ -13,10 +13,14 @@ use crate::args::Cli;
 /// The error in one line.
 pub fn in_one_line(error: &anyhow::Error) -> String {
     let text = match error.downcast_ref::<lehr::Error>().map(lehr::Error::kind) {
-        Some(ErrorKind::Config { field, value, allowed }) => match flag(field) {
-            Some(flag) => format!("{flag} {value}: {allowed}"),
-            None => error.to_string(),
-        },
+        Some(ErrorKind::Config { field, value, allowed }) => {
+            let allowed = with_flags(allowed.clone());
+            match flag(field) {
+                Some((flag, true)) => format!("{flag} {value}: {allowed}"),
+                Some((flag, false)) => format!("{flag}: {allowed}"),
+                None => format!("{field} = {value}: {allowed}"),
+            }
+        }
         Some(ErrorKind::Parse { .. }) => with_flags(error.to_string()),
         _ => error.to_string(),
     };
@@ -24,15 +28,17 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
     lines.join(" ")
 }
 
-/// The flag of a setting, if it has one: `n_init` is `--n-init`.
-fn flag(field: &str) -> Option<String> {
-    if field == "components" {
-        return Some("-k".into());
+/// The flag of a setting, if it has one, and whether a value follows: `n_init` is `--n-init`.
+fn flag(field: &str) -> Option<(String, bool)> {
+    if matches!(field, "components" | "topics") {
+        return Some(("-k".into(), true));
     }
     let long = field.replace('_', "-");
     let cli = Cli::command();
-    let fit = cli.find_subcommand("fit")?.find_subcommand("gmm")?;
-    fit.get_arguments().any(|arg| arg.get_long() == Some(&long)).then(|| format!("--{long}"))
+    let models = cli.find_subcommand("fit")?.get_subcommands();
+    let arg =
+        models.flat_map(|model| model.get_arguments()).find(|a| a.get_long() == Some(&long))?;
+    Some((format!("--{long}"), arg.get_action().takes_values()))
 }
 
 /// The library calls the settings that choose columns by their names in a configuration file.
@@ -44,6 +50,25 @@ fn with_flags(mut text: String) -> String {
             .replace(&format!(" with {name}"), &format!(" with {flag}"))
             .replace(&format!(": {name} asks for "), &format!(": {flag} asks for "))
             .replace(&format!(": {name} names "), &format!(": {flag} names "));
+    }
+    for (words, flags) in [
+        ("set format = svmlight", "give --format svmlight"),
+        ("set format", "give --format"),
+        ("leave format out", "leave --format out"),
+        ("and format asks for", "and --format asks for"),
+        ("although format says so", "although --format says so"),
+        ("with vocab", "with --vocab"),
+        ("but vocab = ", "but --vocab "),
+        (
+            "although one_based is set; leave one_based out",
+            "although --one-based is set; leave it out",
+        ),
+        ("with min_docs = ", "with --min-docs "),
+        ("and max_docs = ", "and --max-docs "),
+        ("after stop_words and min_length", "after --stop-words and --min-length"),
+        ("lower min_docs or raise max_docs", "lower --min-docs or raise --max-docs"),
+    ] {
+        text = text.replace(words, flags);
     }
     text
 }
@@ -81,6 +106,12 @@ mod tests {
         assert_eq!(
             line(lehr::Error::parse(path, "weight_column asks for column 9")),
             "a.csv: --weight-column asks for column 9"
+        );
+        assert_eq!(line(lehr::Error::config("transpose", true, "no")), "--transpose: no");
+        assert_eq!(line(lehr::Error::config("topics", 0, "no")), "-k 0: no");
+        assert_eq!(
+            line(lehr::Error::parse(path, "leave format out, or name another with vocab")),
+            "a.csv: leave --format out, or name another with --vocab"
         );
         assert_eq!(in_one_line(&anyhow!("a\n  |\n\nb")), "a | b");
     }

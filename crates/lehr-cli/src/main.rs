@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod complaint;
+mod models;
 #[allow(dead_code, reason = "figures of other commands will use the rest of it")]
 mod picture;
 mod progress;
@@ -10,6 +11,8 @@ mod text;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use clap::Parser;
 
@@ -17,6 +20,7 @@ use args::{Cli, Command};
 
 /// 0: done, which a time limit is too. 1: interrupted, with a usable model. 2: error.
 fn main() -> ExitCode {
+    started();
     let cli = Cli::parse();
     match complaint::catch_panics(|| run(cli)) {
         Ok(commands::End::Done) => ExitCode::SUCCESS,
@@ -29,6 +33,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// When the program started.
+fn started() -> Instant {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    *STARTED.get_or_init(Instant::now)
+}
+
 fn run(cli: Cli) -> anyhow::Result<commands::End> {
     match cli.command {
         Command::Fit { model } => commands::fit::run(model),
@@ -36,6 +46,9 @@ fn run(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Eval(args) => commands::eval::run(args),
         Command::Transform(args) => commands::transform::run(args),
         Command::Show(args) => commands::show::run(args),
+        Command::Partial(args) => commands::partial::run(args),
+        Command::Topics(args) => commands::topics::run(args),
+        Command::Convert(args) => commands::convert::run(args),
         Command::Demo(args) => commands::demo::run(args),
     }
 }

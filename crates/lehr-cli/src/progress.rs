@@ -38,6 +38,17 @@ fn catch_interrupts(quiet: bool) {
     });
 }
 
+/// What a session saw of itself.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// From the start of the program.
+    pub seconds_before_first_step: Option<f64>,
+    /// Items of all updates, each as often as it was used.
+    pub items: u64,
+    /// If the bound is an estimate: from so many random training items.
+    pub bound_sample: Option<usize>,
+}
+
 /// A progress bar on stderr; silent when that is not a terminal, or on demand. It counts the steps
 /// of all starts together, so that the time left is the whole time left.
 pub struct Bar {
@@ -45,6 +56,10 @@ pub struct Bar {
     steps: u64,
     n_init: u32,
     restart: u32,
+    /// Items of the start under way.
+    items: u64,
+    /// What can be told afterwards.
+    pub seen: Seen,
 }
 
 impl Bar {
@@ -59,7 +74,7 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(None, target);
         let style = "{prefix}{bar:24.cyan/dim} {pos}/{len}  {msg}  {eta} left";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        Bar { bar, steps: 0, n_init: 1, restart: 0 }
+        Bar { bar, steps: 0, n_init: 1, restart: 0, items: 0, seen: Seen::default() }
     }
 
     /// Removes the bar.
@@ -83,6 +98,8 @@ impl Watcher for Bar {
         // A resumed run starts in the middle: what was done before says nothing about the time left.
         self.bar.set_position(self.position(progress.state.step));
         self.bar.reset_eta();
+        self.items = progress.state.items;
+        self.seen.seconds_before_first_step = Some(crate::started().elapsed().as_secs_f64());
     }
 
     fn observe(&mut self, o: &Observation) -> lehr::Result<()> {
@@ -95,8 +112,14 @@ impl Watcher for Bar {
             message.push_str(&format!("  M {}", number(o.effective.round())));
         }
         if let Some(heldout) = o.heldout {
-            message.push_str(&format!("  held out {}", number(heldout)));
+            let score =
+                if o.measures.contains_key("completion") { "completion" } else { "held out" };
+            message.push_str(&format!("  {score} {}", number(heldout)));
         }
+        if let Some(mass) = o.measures.get("mass") {
+            message.push_str(&format!("  mass {mass:.3}"));
+        }
+        self.seen.bound_sample = o.bound_sample;
         if o.guard_hits > 0 {
             message.push_str(&format!("  guard {}", o.guard_hits));
         }
@@ -106,6 +129,9 @@ impl Watcher for Bar {
 
     fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
         self.bar.set_position(self.position(state.step));
+        // Every start counts from 0.
+        self.seen.items += state.items.checked_sub(self.items).unwrap_or(state.items);
+        self.items = state.items;
         Ok(())
     }
 

@@ -23,6 +23,60 @@ pub fn counted(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
+/// A count with a noun whose plural is another word.
+pub fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// An enumeration's name as the command line spells it.
+pub fn name(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|v| v.as_str().map(str::to_string))
+        .unwrap_or_default()
+}
+
+/// A size in the unit a person would choose.
+pub fn bytes(n: u64) -> String {
+    let n = n as f64;
+    match n {
+        n if n < 1e3 => format!("{n} bytes"),
+        n if n < 1e6 => format!("{} kB", rounded(n / 1e3, 3)),
+        n if n < 1e9 => format!("{} MB", rounded(n / 1e6, 3)),
+        _ => format!("{} GB", rounded(n / 1e9, 3)),
+    }
+}
+
+/// How many columns a line may have: the terminal's, or 100 where there is none.
+pub fn line_width() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = asked.or_else(|| terminal_size::terminal_size().map(|(width, _)| width.0.into()));
+    width.unwrap_or(100).clamp(40, 140)
+}
+
+/// Words that follow `begin`, broken into lines of at most `width` columns; further lines are as far
+/// in as the first word.
+pub fn wrapped<'a>(begin: &str, words: impl IntoIterator<Item = &'a str>, width: usize) -> String {
+    let indent = begin.chars().count();
+    let (mut text, mut used, mut first) = (begin.to_string(), indent, true);
+    for word in words {
+        let length = word.chars().count();
+        if !first && used + 1 + length > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            (used, first) = (indent, true);
+        }
+        if !first {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        (used, first) = (used + length, false);
+    }
+    text.push('\n');
+    text
+}
+
 /// A path as it can be pasted into a shell.
 pub fn quoted(path: &std::path::Path) -> String {
     let text = path.display().to_string();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use lehr::FitConfig;
 use lehr::config::Holdout;
@@ -45,7 +46,8 @@ pub struct FitArgs {
     /// Stop after this long: seconds, or 90s, 5m, 2h.
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = crate::text::parse_seconds, help_heading = "How long")]
     pub time: Option<f64>,
-    /// |S|, the batch size. Left out, every step uses all items (batch VI).
+    /// |S|, the batch size. Left out, every step uses all items (batch VI); for large corpora 1000
+    /// is usual.
     #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "S", help_heading = "Batches and annealing")]
     pub batch: Option<usize>,
     /// How batches are drawn [default: epochs].
@@ -98,7 +100,7 @@ pub struct FitArgs {
     /// Threads; 0 uses all cores. Does not change results [default: 0].
     #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
     pub threads: Option<usize>,
-    /// Items to hold out and score during the run: a count (1000) or a fraction (0.1).
+    /// Items (documents) to hold out and score during the run: a count (1000) or a fraction (0.1).
     #[arg(long, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub holdout: Option<Holdout>,
     /// Evaluate the bound every N steps [default: every sweep, or once an epoch].
@@ -116,19 +118,30 @@ pub struct FitArgs {
     pub print: OutputArgs,
 }
 
-/// A configuration file.
+/// A configuration file; each model reads its own kind of data.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ConfigFile {
+pub struct ConfigFile<D: Default> {
     /// How to fit.
     pub fit: FitConfig,
-    /// The model's settings; each model knows its own.
+    /// The model's settings, which flags may complete.
     pub model: toml::Table,
     /// How to read the data.
-    pub data: lehr::read::PointsOptions,
+    pub data: D,
 }
 
-impl ConfigFile {
+/// A model's settings from the `[model]` table of the configuration file at `path`.
+pub fn model_table<P: DeserializeOwned>(
+    table: toml::Table,
+    path: Option<&Path>,
+) -> anyhow::Result<P> {
+    table.try_into().map_err(|error: toml::de::Error| {
+        let path = path.map_or(String::new(), |path| format!("{}: ", path.display()));
+        anyhow!("{path}[model]: {}", error.message())
+    })
+}
+
+impl<D: Default + DeserializeOwned> ConfigFile<D> {
     /// Reads a file, or gives an empty one.
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(ConfigFile::default()) };
@@ -146,6 +159,16 @@ impl ConfigFile {
 }
 
 impl FitArgs {
+    /// The run directory: as asked, or the first of runs/NAME-1, runs/NAME-2, ... that is free.
+    pub fn directory(&self, name: &str) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| {
+            (1..)
+                .map(|i| Path::new("runs").join(format!("{name}-{i}")))
+                .find(|path| !path.exists())
+                .expect("there are always more numbers")
+        })
+    }
+
     /// These flags on top of the configuration file's settings.
     pub fn over(&self, file: FitConfig) -> FitConfig {
         FitConfig {

@@ -8,12 +8,12 @@ use lehr::models::MixtureParams;
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::read::{Header, PointsOptions};
 
-use super::{FitArgs, named};
+use super::{FitArgs, model_table, named};
 use crate::text::{parse_number, parse_whole};
 
 /// How to read points.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Data")]
+#[command(next_help_heading = "Points")]
 pub struct PointsArgs {
     /// The columns to use, by name or number from 1, comma-separated.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -41,6 +41,17 @@ impl PointsArgs {
             weight_column: self.weight_column.clone().or(base.weight_column),
             header: self.header.unwrap_or(base.header),
         }
+    }
+
+    /// The flags that were given.
+    pub fn given(&self) -> Vec<&'static str> {
+        let flags = [
+            ("--columns", !self.columns.is_empty()),
+            ("--drop", !self.drop.is_empty()),
+            ("--weight-column", self.weight_column.is_some()),
+            ("--header", self.header.is_some()),
+        ];
+        flags.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
     }
 }
 
@@ -106,9 +117,6 @@ impl MixtureArgs {
         if !file.contains_key("components") {
             anyhow::bail!("how many components? Give -k K, e.g. -k 10");
         }
-        file.try_into().map_err(|error: toml::de::Error| {
-            let path = path.map_or(String::new(), |path| format!("{}: ", path.display()));
-            anyhow::anyhow!("{path}[model]: {}", error.message())
-        })
+        model_table(file, path)
     }
 }

@@ -1,9 +1,13 @@
 //! What can be typed: plain structures without side effects.
 
+mod docs;
 mod fit;
+mod lda;
 mod mixture;
 
-pub use fit::{ConfigFile, FitArgs, OutputArgs};
+pub use docs::{DocsArgs, WordsArgs};
+pub use fit::{ConfigFile, FitArgs, OutputArgs, model_table};
+pub use lda::LdaArgs;
 pub use mixture::{MixtureArgs, PointsArgs};
 
 use std::path::PathBuf;
@@ -15,10 +19,11 @@ use serde::de::DeserializeOwned;
 
 use crate::text::{parse_number, parse_whole};
 
-/// Bayesian clustering by annealed variational inference (SVI+).
+/// Bayesian clustering and topics by annealed variational inference (SVI+).
 ///
-/// Fits Gaussian and Dirichlet-process mixtures with exact bounds, the same bits on any number of
-/// threads, and runs that can be stopped and resumed.
+/// Fits Gaussian and Dirichlet-process mixtures to points and topics (LDA) to documents, with bounds
+/// that leave out no constant, the same bits on any number of threads, and runs that can be stopped
+/// and resumed.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = "Begin with 'lehr demo'. Every command explains itself with --help.\n\
@@ -41,12 +46,23 @@ pub enum Command {
     },
     /// Continue a run that was stopped, or give a finished one more steps.
     Resume(ResumeArgs),
+    /// Go on with a fitted model on new data, into a run of its own.
+    #[command(after_help = PARTIAL_EXAMPLES)]
+    Partial(PartialArgs),
     /// Score data that the model has not seen.
+    #[command(after_help = EVAL_EXAMPLES)]
     Eval(EvalArgs),
-    /// Label items: their cluster and the responsibility of each component.
+    /// Label items: clusters and responsibilities of points, topics of documents.
+    #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(TransformArgs),
-    /// Show a run: components, bound, why it stopped.
+    /// Show a run: components or topics, bound, why it stopped.
     Show(ShowArgs),
+    /// Show the topics of an LDA run: sizes, words, how well these go together.
+    #[command(after_help = TOPICS_EXAMPLES)]
+    Topics(TopicsArgs),
+    /// Turn a corpus of any format into one file that is memory-mapped afterwards.
+    #[command(after_help = CONVERT_EXAMPLES)]
+    Convert(ConvertArgs),
     /// See what annealing does: a small mixture fitted three ways. Needs no data.
     Demo(DemoArgs),
 }
@@ -60,7 +76,52 @@ pub enum FitModel {
     /// Dirichlet-process mixture: finds the number of clusters, up to K.
     #[command(after_help = FIT_EXAMPLES)]
     Dpgmm(MixtureArgs),
+    /// Latent Dirichlet allocation: K topics of documents.
+    #[command(after_help = LDA_EXAMPLES)]
+    Lda(LdaArgs),
 }
+
+const LDA_EXAMPLES: &str = "\
+Examples:
+  lehr fit lda docword.txt.gz --vocab vocab.txt -k 150 --batch 1000 --effective 100 --steps 1500
+  lehr fit lda news.jsonl --field body -k 50 --batch 1000 --holdout 500 -o runs/news
+  lehr fit lda small.txt -k 10 --stop-words none                        batch VI
+  lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news   go on from its topics";
+
+const PARTIAL_EXAMPLES: &str = "\
+The new run keeps the schedules and the settings of the old one, from the step where that stands,
+unless flags say otherwise. --steps counts the new steps [default: one pass over the new data].
+
+Examples:
+  lehr partial runs/news today.jsonl -o runs/news-2
+  lehr partial runs/news today.jsonl -o runs/news-2 --steps 50 --batch 200";
+
+const EVAL_EXAMPLES: &str = "\
+Examples:
+  lehr eval runs/a heldout.csv
+  lehr eval runs/news heldout.txt.gz --json";
+
+const TRANSFORM_EXAMPLES: &str = "\
+Examples:
+  lehr transform runs/a points.csv -o labels.csv      label, responsibility_0, responsibility_1, ...
+  lehr transform runs/news new.txt.gz -o theta.npy    one row a document, one column a topic
+  lehr transform runs/news new.txt.gz -o theta.csv    topic_1, topic_2, ...";
+
+const TOPICS_EXAMPLES: &str = "\
+Relevance is X ln p(word|topic) + (1 - X) ln(p(word|topic) / p(word)): 1 is the order by probability,
+0 puts words first that are rare elsewhere. The coherence (NPMI) is 1 for words that always stand in
+the same documents, 0 for words that meet as by chance, and -1 for words that never do.
+
+Examples:
+  lehr topics runs/news --top 15
+  lehr topics runs/news --sort coherence --relevance 0.3
+  lehr topics runs/news --json --no-coherence";
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  lehr convert news.jsonl -o news.lehr
+  lehr convert docword.txt.gz --vocab vocab.txt -o corpus.lehr
+  lehr fit lda corpus.lehr -k 50";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
@@ -94,6 +155,32 @@ pub struct ResumeArgs {
     pub output: OutputArgs,
 }
 
+/// How to read new data, of whatever kind the run's model takes.
+#[derive(Debug, Args)]
+pub struct DataArgs {
+    /// Of mixtures.
+    #[command(flatten)]
+    pub points: PointsArgs,
+    /// Of LDA.
+    #[command(flatten)]
+    pub docs: DocsArgs,
+}
+
+/// `lehr partial`.
+#[derive(Debug, Args)]
+pub struct PartialArgs {
+    /// The run directory to go on from; it stays as it is.
+    pub run: PathBuf,
+    /// The new data, in any format that fit reads.
+    pub data: PathBuf,
+    /// How to read them; by default as in the run.
+    #[command(flatten)]
+    pub input: DataArgs,
+    /// How to fit.
+    #[command(flatten)]
+    pub fit: FitArgs,
+}
+
 /// `lehr eval`.
 #[derive(Debug, Args)]
 pub struct EvalArgs {
@@ -103,7 +190,7 @@ pub struct EvalArgs {
     pub data: PathBuf,
     /// How to read them; by default as in the run.
     #[command(flatten)]
-    pub points: PointsArgs,
+    pub input: DataArgs,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
@@ -121,7 +208,7 @@ pub struct TransformArgs {
     pub output: PathBuf,
     /// How to read the data; by default as in the run.
     #[command(flatten)]
-    pub points: PointsArgs,
+    pub input: DataArgs,
 }
 
 /// `lehr show`.
@@ -129,10 +216,66 @@ pub struct TransformArgs {
 pub struct ShowArgs {
     /// The run directory.
     pub run: PathBuf,
-    /// How many components to list, from the largest.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// How many components or topics to list, from the largest [default: 20; topics: 5].
+    #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
+    pub top: Option<usize>,
+    /// Print one JSON line with everything.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lehr topics`.
+#[derive(Debug, Args)]
+pub struct TopicsArgs {
+    /// The run directory.
+    pub run: PathBuf,
+    /// How many words of each topic.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub top: usize,
-    /// Print one JSON line with every component.
+    /// The weight of plain probability in the relevance, from 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0.6", value_parser = parse_number, allow_negative_numbers = true)]
+    pub relevance: f64,
+    /// How many words of each topic its coherence looks at.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
+    pub coherence: usize,
+    /// Leave out the coherence, for which the training documents are read again.
+    #[arg(long, conflicts_with = "coherence")]
+    pub no_coherence: bool,
+    /// The order of the topics.
+    #[arg(long, value_enum, default_value_t = TopicOrder::Size)]
+    pub sort: TopicOrder,
+    /// Print one JSON line with everything.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An order of topics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum TopicOrder {
+    /// The largest first.
+    Size,
+    /// The most coherent first.
+    Coherence,
+}
+
+/// `lehr convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The documents, in any format that 'lehr fit lda' reads.
+    pub data: PathBuf,
+    /// The file to write; its name ends in .lehr.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    pub force: bool,
+    /// How to read the documents.
+    #[command(flatten)]
+    pub docs: DocsArgs,
+    /// Which words to keep.
+    #[command(flatten)]
+    pub words: WordsArgs,
+    /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,15 +1,21 @@
 //! `lehr fit`: settings from file and flags, then one fit into one run directory.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use serde::Serialize;
+
+use lehr::FitConfig;
+use lehr::models::Lda;
 use lehr::models::mixture::{Mixture, Weights};
+use lehr::read::Unknown;
 use lehr::run::directory::RunResult;
 use lehr::run::session;
 use lehr::run::stop::StopReason;
 
 use super::End;
-use crate::args::{ConfigFile, FitModel, MixtureArgs, OutputArgs};
-use crate::progress::Bar;
+use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs};
+use crate::models::{Served, left_out};
+use crate::progress::{Bar, Seen};
 use crate::text::{self, counted, number, quoted, seconds};
 
 /// Fits the model.
@@ -17,21 +23,41 @@ pub fn run(model: FitModel) -> anyhow::Result<End> {
     match model {
         FitModel::Gmm(args) => mixture(args, Weights::Dirichlet, "gmm"),
         FitModel::Dpgmm(args) => mixture(args, Weights::Sticks, "dpgmm"),
+        FitModel::Lda(args) => lda(args),
     }
 }
 
 fn mixture(args: MixtureArgs, weights: Weights, name: &str) -> anyhow::Result<End> {
-    let file = ConfigFile::read(args.fit.config.as_deref())?;
-    let params = args.params(weights, file.model, args.fit.config.as_deref())?;
-    let config = args.fit.over(file.fit);
+    let path = args.fit.config.as_deref();
+    let file = ConfigFile::read(path)?;
+    let params = args.params(weights, file.model, path)?;
     let options = args.points.over(file.data);
-    let directory = args.fit.output.clone().unwrap_or_else(|| free_directory(name));
-    let mut bar = Bar::new(args.fit.print.quiet);
-    let result =
-        session::start::<Mixture>(&directory, &args.data, &options, params, &config, &mut bar);
+    fit::<Mixture>(name, &args.data, &options, params, &args.fit, file.fit)
+}
+
+fn lda(args: LdaArgs) -> anyhow::Result<End> {
+    let path = args.fit.config.as_deref();
+    let file = ConfigFile::read(path)?;
+    let params = args.params(file.model, path)?;
+    let options = args.options(file.data);
+    fit::<Lda>("lda", &args.data, &options, params, &args.fit, file.fit)
+}
+
+fn fit<M: Served>(
+    name: &str,
+    data: &Path,
+    options: &M::ReadOptions,
+    params: M::Params,
+    args: &FitArgs,
+    file: FitConfig,
+) -> anyhow::Result<End> {
+    let config = args.over(file);
+    let mut bar = Bar::new(args.print.quiet);
+    let directory = args.directory(name);
+    let result = session::start::<M>(&directory, data, options, params, &config, &mut bar);
     bar.finish();
-    let result = result.map_err(|error| naming_file(error, &args.data))?;
-    report(&result, config.n_init, args.fit.print)?;
+    let result = result.map_err(|error| naming_file(error, data))?;
+    report::<M>(&result, config.n_init, args.print, &bar.seen, None)?;
     Ok(end(&result))
 }
 
@@ -43,33 +69,61 @@ pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
     }
 }
 
-/// The first of runs/NAME-1, runs/NAME-2, ... that does not exist.
-fn free_directory(name: &str) -> PathBuf {
-    (1..)
-        .map(|i| Path::new("runs").join(format!("{name}-{i}")))
-        .find(|path| !path.exists())
-        .expect("there are always more numbers")
+/// The result line of a fit: what `result.json` has, and what only this session knows.
+#[derive(Serialize)]
+struct ResultLine<'a> {
+    #[serde(flatten)]
+    result: &'a RunResult,
+    /// If the bound is an estimate: from so many random training items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound_sample: Option<usize>,
+    /// From the start of the program.
+    seconds_before_first_step: Option<f64>,
+    /// Mean iterations of an item's local step, for models that iterate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_words: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_tokens: Option<f64>,
 }
 
 /// Tells how a fit ended: one JSON line, or a few lines for a person.
-pub fn report(result: &RunResult, n_init: u32, print: OutputArgs) -> anyhow::Result<()> {
+pub fn report<M: Served>(
+    result: &RunResult,
+    n_init: u32,
+    print: OutputArgs,
+    seen: &Seen,
+    unknown: Option<Unknown>,
+) -> anyhow::Result<()> {
     if print.json {
-        return text::print_json(result);
+        let iterations = result.seconds_by_part.local_iterations;
+        return text::print_json(&ResultLine {
+            result,
+            bound_sample: seen.bound_sample,
+            seconds_before_first_step: seen.seconds_before_first_step,
+            iterations: (iterations > 0 && seen.items > 0)
+                .then(|| iterations as f64 / seen.items as f64),
+            unknown_words: unknown.map(|unknown| unknown.words),
+            unknown_tokens: unknown.map(|unknown| unknown.tokens),
+        });
     }
     if print.quiet {
         return Ok(());
     }
     let run = quoted(&result.run);
+    let estimated = seen
+        .bound_sample
+        .map_or(String::new(), |n| format!(" (estimated from {})", counted(n as u64, M::ITEM)));
     let mut lines = vec![format!(
-        "{run}: bound {} after {} in {}; {}",
+        "{run}: bound {}{estimated} after {} in {}; {}",
         number(result.best.bound),
         counted(result.best.steps, "step"),
         seconds(result.seconds),
         result.best.stop
     )];
-    if let Some(heldout) = result.heldout {
-        lines.push(format!("held-out log predictive density: {} per item", number(heldout)));
-    }
+    lines.extend(unknown.and_then(|unknown| left_out(&unknown, None)));
+    lines.extend(M::summary(result));
     let starts = result.restarts.len();
     if starts > 1 {
         lines.push(format!(
@@ -77,9 +131,6 @@ pub fn report(result: &RunResult, n_init: u32, print: OutputArgs) -> anyhow::Res
             number(result.bound_mean),
             number(result.bound_sd)
         ));
-    }
-    if result.guard_hits > 0 {
-        lines.push(format!("the guard acted {}", counted(result.guard_hits, "time")));
     }
     lines.push(match (result.complete, n_init > 1) {
         (true, _) => format!("look at it with: lehr show {run}"),

@@ -1,23 +1,26 @@
 //! `lehr resume`: go on with a run.
 
-use lehr::models::mixture::Mixture;
 use lehr::run::directory::{Extension, RunDirectory};
 use lehr::run::session;
 
-use super::{End, check_model, fit};
+use super::{End, fit};
 use crate::args::ResumeArgs;
+use crate::models::{Served, with_model};
 use crate::progress::Bar;
 
 /// Resumes the run.
 pub fn run(args: ResumeArgs) -> anyhow::Result<End> {
     let directory = RunDirectory::open(&args.run)?;
-    check_model(&directory)?;
-    let record = directory.record::<Mixture>()?;
+    with_model!(&directory, M => resume::<M>(&directory, &args))
+}
+
+fn resume<M: Served>(directory: &RunDirectory, args: &ResumeArgs) -> anyhow::Result<End> {
+    let record = directory.record::<M>()?;
     let more = Extension { steps: args.steps, tol: args.tol, time: args.time };
     let mut bar = Bar::new(args.output.quiet);
-    let result = session::resume::<Mixture>(&directory, more, args.threads, &mut bar);
+    let result = session::resume::<M>(directory, more, args.threads, &mut bar);
     bar.finish();
     let result = result.map_err(|error| fit::naming_file(error, &record.data.path))?;
-    fit::report(&result, record.fit.n_init, args.output)?;
+    fit::report::<M>(&result, record.fit.n_init, args.output, &bar.seen, None)?;
     Ok(fit::end(&result))
 }

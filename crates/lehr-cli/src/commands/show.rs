@@ -2,63 +2,39 @@
 
 use std::io::IsTerminal;
 
-use serde::Serialize;
-
-use lehr::models::mixture::Component;
 use lehr::run::checkpoint::Saved;
+use lehr::run::directory::RunDirectory;
 use lehr::run::fit::Progress;
 use lehr::run::trace::Observation;
 
-use super::{End, OpenRun};
+use super::End;
 use crate::args::ShowArgs;
-use crate::picture::terminal::{TermSeries, chart, histogram_bar};
-use crate::text::{self, counted, number, quoted, rounded, seconds, table, table_width};
-
-/// How long a line of the table may be.
-const LINE: usize = 100;
-/// The longest name of a column.
-const NAME: usize = 14;
-
-#[derive(Serialize)]
-struct Summary<'a> {
-    model: &'a str,
-    complete: bool,
-    step: u64,
-    bound: Option<f64>,
-    effective_clusters: f64,
-    guard_hits: u64,
-    components: &'a [Component],
-}
+use crate::models::{OpenRun, Served, with_model};
+use crate::picture::terminal::chart;
+use crate::text::{self, counted, name, number, quoted, seconds};
 
 /// Shows the run.
 pub fn run(args: ShowArgs) -> anyhow::Result<End> {
-    let run = OpenRun::open(&args.run)?;
+    let directory = RunDirectory::open(&args.run)?;
+    with_model!(&directory, M => show(&OpenRun::<M>::open(directory)?, &args))
+}
+
+fn show<M: Served>(run: &OpenRun<M>, args: &ShowArgs) -> anyhow::Result<End> {
     let trace = run.directory.trace()?;
-    let state = run.saved.model_state();
-    let components = run.model.components(state.lambda.table());
     let shown = shown_restart(&run.saved);
     let climb: Vec<&Observation> = trace.iter().filter(|o| o.restart == shown).collect();
     if args.json {
-        let summary = Summary {
-            model: &run.record.model,
-            complete: matches!(run.saved, Saved::Complete(..)),
-            step: state.step,
-            bound: climb.last().map(|o| o.bound),
-            effective_clusters: run.model.effective_clusters(state.lambda.table()),
-            guard_hits: state.guard_hits,
-            components: &components,
-        };
-        text::print_json(&summary)?;
+        M::show_json(run, &climb)?;
         return Ok(End::Done);
     }
-    let mut out = heading(&run);
-    out += &format!("\n{}\n", ending(&run, &climb));
-    out += &component_table(&run, &components, args.top);
+    let mut out = heading(run);
+    out += &format!("\n{}\n", ending(run, &climb));
+    out += &M::listing(run, args.top);
     if climb.len() > 1 {
-        let points = climb.iter().map(|o| (o.step as f64, o.bound));
         let colour = std::io::stdout().is_terminal();
-        let chart = chart(&[TermSeries::new("bound", points)], 78, 12, colour);
-        out += &format!("\nbound against steps\n{chart}\n");
+        for (title, series) in M::charts(&climb) {
+            out += &format!("\n{title}\n{}\n", chart(&[series], 78, 12, colour));
+        }
     }
     text::print(&out)?;
     Ok(End::Done)
@@ -75,24 +51,13 @@ fn shown_restart(saved: &Saved) -> u32 {
     }
 }
 
-fn heading(run: &OpenRun) -> String {
+fn heading<M: Served>(run: &OpenRun<M>) -> String {
     let record = &run.record;
-    let params = &record.params;
-    let mut text = format!(
-        "{}: {} with {}, {} covariances, {} q, {} start\n",
-        run.directory.path().display(),
-        record.model,
-        counted(params.components as u64, "component"),
-        name(&params.covariance),
-        name(&params.factorisation),
-        name(&params.start),
-    );
-    text += &format!(
-        "data      {} ({} items, {} columns)\n",
-        record.data.path.display(),
-        record.data.items,
-        run.record.frozen.units.shift.len()
-    );
+    let mut text = format!("{}: {}\n", run.directory.path().display(), M::title(run));
+    text += &format!("data      {} ({})\n", record.data.path.display(), M::data_size(run));
+    if let Some(parent) = &record.parent {
+        text += &format!("went on   from {}\n", parent.display());
+    }
     let fit = &record.fit;
     let method = match (fit.batch, fit.effective.to_string().as_str()) {
         (None, "off") => "batch VI".to_string(),
@@ -108,15 +73,7 @@ fn heading(run: &OpenRun) -> String {
     )
 }
 
-/// An enumeration's name as the command line spells it.
-fn name(value: &impl Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|v| v.as_str().map(str::to_string))
-        .unwrap_or_default()
-}
-
-fn ending(run: &OpenRun, climb: &[&Observation]) -> String {
+fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
     let state = run.saved.model_state();
     let time = seconds(state.seconds);
     let mut text = match &run.saved {
@@ -136,10 +93,10 @@ fn ending(run: &OpenRun, climb: &[&Observation]) -> String {
         }
     };
     if let Some(last) = climb.last() {
-        text += &format!("bound     {}\n", number(last.bound));
-        if let Some(heldout) = last.heldout {
-            text += &format!("held out  {} per item (log predictive density)\n", number(heldout));
-        }
+        let sample = last
+            .bound_sample
+            .map_or(String::new(), |n| format!(" (estimated from {})", counted(n as u64, M::ITEM)));
+        text += &format!("bound     {}{sample}\n", number(last.bound));
     }
     let outcomes = run.saved.outcomes();
     if run.record.fit.n_init > 1 && !outcomes.is_empty() {
@@ -151,65 +108,5 @@ fn ending(run: &OpenRun, climb: &[&Observation]) -> String {
             bounds.join(", ")
         );
     }
-    text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
-    text += &format!(
-        "clusters  {:.1} in effect (exp of the entropy of the sizes)\n",
-        run.model.effective_clusters(state.lambda.table())
-    );
-    text
-}
-
-fn component_table(run: &OpenRun, components: &[Component], top: usize) -> String {
-    let mut order: Vec<usize> = (0..components.len()).collect();
-    order.sort_by(|&a, &b| components[b].size.total_cmp(&components[a].size));
-    let largest = order.first().map_or(1.0, |&k| components[k].size);
-    let d = components.first().map_or(0, |c| c.mean.len());
-    let listed = &order[..top.min(order.len())];
-    let mut header: Vec<String> = ["component", "size", "weight", ""].map(String::from).into();
-    let mut rows: Vec<Vec<String>> = listed
-        .iter()
-        .map(|&k| {
-            let c = &components[k];
-            let bar = format!("{:<16}", histogram_bar(c.size, largest, 16));
-            vec![k.to_string(), format!("{:.1}", c.size), format!("{:.4}", c.weight), bar]
-        })
-        .collect();
-    // As many means as fit the line.
-    let mut shown = 0;
-    while shown < d {
-        header.push(column_name(&run.record.data.columns, shown));
-        for (row, &k) in rows.iter_mut().zip(listed) {
-            row.push(rounded(components[k].mean[shown], 4));
-        }
-        if table_width(&header, &rows) > LINE && shown > 0 {
-            header.pop();
-            rows.iter_mut().for_each(|row| drop(row.pop()));
-            break;
-        }
-        shown += 1;
-    }
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut text = format!("sizes and means of the components\n{}", table(&header, &rows));
-    if order.len() > top {
-        let rest: f64 = order[top..].iter().map(|&k| components[k].size).sum();
-        text += &format!(
-            "and {} smaller ones with {rest:.1} items; --top {} shows all\n",
-            order.len() - top,
-            order.len()
-        );
-    }
-    if shown < d {
-        let more = counted((d - shown) as u64, "more column");
-        text += &format!("and {more}; --json has every number\n");
-    }
-    text
-}
-
-/// A column's name, cut where it is too long for a table.
-fn column_name(names: &[String], at: usize) -> String {
-    let name = names.get(at).cloned().unwrap_or_else(|| format!("x{}", at + 1));
-    if name.chars().count() <= NAME {
-        return name;
-    }
-    name.chars().take(NAME - 1).chain(['…']).collect()
+    text + &M::state(run, climb.last().copied())
 }

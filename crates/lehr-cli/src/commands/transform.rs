@@ -1,14 +1,19 @@
-//! `lehr transform`: the cluster of each item and every component's responsibility for it.
+//! `lehr transform`: what each item belongs to, as a table.
 
-use lehr::write::{self, Column};
+use lehr::run::directory::RunDirectory;
 
-use super::{End, OpenRun};
+use super::End;
 use crate::args::TransformArgs;
-use crate::text::{counted, print};
+use crate::models::{OpenRun, Served, with_model};
+use crate::text::print;
 
 /// Labels the data.
 pub fn run(args: TransformArgs) -> anyhow::Result<End> {
-    let run = OpenRun::open(&args.run)?;
+    let directory = RunDirectory::open(&args.run)?;
+    with_model!(&directory, M => transform(&OpenRun::<M>::open(directory)?, &args))
+}
+
+fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Result<End> {
     for data in [&args.data, &run.record.data.path] {
         // Paths that do not exist yet cannot be the data.
         let (Ok(data), Ok(output)) = (data.canonicalize(), args.output.canonicalize()) else {
@@ -21,29 +26,14 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
             );
         }
     }
-    let points = run.read(&args.data, &args.points)?;
-    let lambda = run.saved.model_state().lambda.table();
-    let k = lambda.n_rows();
-    let responsibilities = run.model.responsibilities(lambda, &points);
-    if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {
-        anyhow::bail!(
-            "{}: row {} is so far from every component that its densities overflow; look for outliers \
-             or a wrong unit",
-            args.data.display(),
-            at / k + 1
-        );
-    }
-    let labels: Vec<i64> = responsibilities
-        .chunks_exact(k)
-        .map(|row| {
-            let largest = (0..k).max_by(|&a, &b| row[a].total_cmp(&row[b]).then(b.cmp(&a)));
-            largest.expect("a mixture has components") as i64
-        })
-        .collect();
-    let columns =
-        [Column::i64("label", &labels), Column::matrix("responsibility", &responsibilities, k)];
-    write::table(&args.output, &columns)?;
-    let items = counted(labels.len() as u64, "item");
-    print(&format!("{}: {items} labelled with {k} components\n", args.output.display()))?;
+    let new = run.read(&args.data, &args.input)?;
+    let done = M::transform(run, &new, &args.output).map_err(|error| {
+        // What the library says of files has their names.
+        match error.is::<lehr::Error>() {
+            true => error,
+            false => anyhow::anyhow!("{}: {error}", args.data.display()),
+        }
+    })?;
+    print(&format!("{}: {done}\n", args.output.display()))?;
     Ok(End::Done)
 }

@@ -19,7 +19,7 @@ use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
 use crate::run::fit::{Fit, Outcome, Progress, State, Timings, Watcher};
 use crate::run::trace::Observation;
-use crate::{Error, Result, write};
+use crate::{Error, ErrorKind, Result, write};
 
 /// The version of the directory's layout.
 pub const FORMAT: u32 = 1;
@@ -319,8 +319,11 @@ impl RunDirectory {
     /// The model, as it was when the run began.
     pub(crate) fn model<M: Stored>(&self) -> Result<M> {
         let record = self.record::<M>()?;
-        M::restore(record.params, record.frozen, &self.path)
-            .map_err(|error| Error::run(self.config(), error.to_string()))
+        M::restore(record.params, record.frozen, &self.path).map_err(|error| match error.kind() {
+            // These name their file.
+            ErrorKind::Io { .. } | ErrorKind::Parse { .. } => error,
+            _ => Error::run(self.config(), error.to_string()),
+        })
     }
 
     /// The model and where its fit stands.

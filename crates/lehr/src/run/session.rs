@@ -74,6 +74,7 @@ pub fn partial<M: Stored>(
     let (mut model, saved) = parent.load::<M>()?;
     let old = parent.record::<M>()?;
     let (data, unknown) = model.read_new(data_path, options)?;
+    model.check_fits(&data, &old.data.columns)?;
     let data_record =
         DataRecord { unknown_dropped: true, ..DataRecord::new::<M>(data_path, options, &data) };
     let parts = parts::<M>(data, config)?;

@@ -61,7 +61,7 @@ fn write_groups(file: &mut File, table: &Table<'_>) -> Result<(), ParquetError> 
                     chunk.typed::<Int64Type>().write_batch(&values[rows.clone()], None, None)?;
                     chunk.close()?;
                 }
-                Values::Matrix { values, width } => {
+                Values::Matrix { values, width, .. } => {
                     let block = &values[rows.start * width..rows.end * width];
                     for k in 0..width {
                         buffer.clear();

@@ -7,7 +7,8 @@ use crate::{Error, Result};
 /// A named column, or several columns that lie side by side in one row-major buffer.
 #[derive(Debug, Clone)]
 pub struct Column<'a> {
-    /// The column's name. The columns of a matrix are called `name_0`, `name_1` and so on.
+    /// The column's name. The columns of a matrix are called `name_0`, `name_1` and so on, or from
+    /// another number.
     pub name: String,
     /// The numbers.
     pub values: Values<'a>,
@@ -27,6 +28,8 @@ pub enum Values<'a> {
         values: &'a [f64],
         /// How many belong to each row.
         width: usize,
+        /// The number in the name of the first one.
+        first: usize,
     },
 }
 
@@ -43,7 +46,12 @@ impl<'a> Column<'a> {
 
     /// `width` columns of floats called `name_0`, `name_1` and so on, from a row-major buffer.
     pub fn matrix(name: impl Into<String>, values: &'a [f64], width: usize) -> Self {
-        Column { name: name.into(), values: Values::Matrix { values, width } }
+        Column { name: name.into(), values: Values::Matrix { values, width, first: 0 } }
+    }
+
+    /// The same, called `name_1`, `name_2` and so on.
+    pub fn matrix_from_1(name: impl Into<String>, values: &'a [f64], width: usize) -> Self {
+        Column { name: name.into(), values: Values::Matrix { values, width, first: 1 } }
     }
 }
 
@@ -69,7 +77,7 @@ impl<'a> Table<'a> {
             let rows = match *values {
                 Values::F64(values) => values.len(),
                 Values::I64(values) => values.len(),
-                Values::Matrix { values, width } => {
+                Values::Matrix { values, width, .. } => {
                     if width == 0 || !values.len().is_multiple_of(width) {
                         return Err(Error::data(format!(
                             "matrix {name}: {} numbers are not a whole number of rows of {width}",
@@ -87,8 +95,8 @@ impl<'a> Table<'a> {
                 )));
             }
             match *values {
-                Values::Matrix { width, .. } => {
-                    names.extend((0..width).map(|k| format!("{name}_{k}")));
+                Values::Matrix { width, first, .. } => {
+                    names.extend((first..first + width).map(|k| format!("{name}_{k}")));
                 }
                 _ => names.push(name.clone()),
             }
@@ -107,7 +115,7 @@ impl<'a> Table<'a> {
             let (floats, integer) = match column.values {
                 Values::F64(values) => (&values[n..=n], None),
                 Values::I64(values) => (&[][..], Some(values[n])),
-                Values::Matrix { values, width } => (&values[n * width..][..width], None),
+                Values::Matrix { values, width, .. } => (&values[n * width..][..width], None),
             };
             floats.iter().map(|&value| Cell::F64(value)).chain(integer.map(Cell::I64))
         })

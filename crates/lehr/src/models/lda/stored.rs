@@ -117,7 +117,9 @@ impl Stored for Lda {
             ));
         }
         let vocabulary = if frozen.named {
-            Vocabulary::named(names)?
+            Vocabulary::named(names).map_err(|error| {
+                Error::parse(&path, format!("{error}; this file is written by lehr, not edited"))
+            })?
         } else {
             Vocabulary::unnamed(frozen.words)
         };

@@ -34,6 +34,8 @@ pub(super) fn read(
             "is text, but the model's vocabulary has numbers only; fit the model to a corpus with a vocabulary file, or give documents as numbers",
         ));
     }
+    // What is outside of a model's vocabulary is to be counted, not left out here.
+    let names = names.filter(|_| model.is_none());
     let filter = Filter::new(options, names.as_ref(), model)?;
     let mut bags = Bags::default();
     let field = options.field.as_deref().unwrap_or("text");

@@ -1,0 +1,279 @@
+//! Latent Dirichlet allocation.
+
+mod eval;
+pub mod topics;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use lehr::lambda::Lambda;
+use lehr::models::lda::{Lda, LearnAlpha};
+use lehr::read::DocsOptions;
+use lehr::run::checkpoint::Saved;
+use lehr::run::directory::{RecordOf, RunResult};
+use lehr::run::trace::Observation;
+use lehr::write::{self, Column};
+
+use super::{NewData, OpenRun, Served, items, left_out, refuse};
+use crate::args::{DataArgs, EvalArgs};
+use crate::picture::terminal::TermSeries;
+use crate::text::{self, counted, number, plural, quoted, rounded};
+
+/// Words of each topic in `show`.
+const SHOWN_WORDS: usize = 8;
+/// Topics in `show`.
+const SHOWN_TOPICS: usize = 5;
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a str,
+    complete: bool,
+    step: u64,
+    bound: Option<f64>,
+    bound_sample: Option<usize>,
+    heldout: Option<f64>,
+    measures: serde_json::Value,
+    guard_hits: u64,
+    eta: f64,
+    topics: Vec<topics::Listed>,
+}
+
+impl Served for Lda {
+    const NAMES: &'static [&'static str] = &["lda"];
+    const ITEM: &'static str = "document";
+
+    fn options(
+        flags: &DataArgs,
+        record: &RecordOf<Self>,
+        path: &Path,
+    ) -> anyhow::Result<DocsOptions> {
+        refuse(&flags.points.given(), &record.model, "points")?;
+        let run = record.data.options.clone();
+        // The model has its words; those of the new documents are not chosen again. The format is
+        // recognised unless the file looks like the run's own.
+        let alike = ending(path) == ending(&record.data.path);
+        let base = DocsOptions {
+            format: run.format.filter(|_| alike),
+            // Words are known by their numbers as well if the file has gone.
+            vocab: run.vocab.filter(|vocab| vocab.exists()),
+            min_docs: None,
+            max_docs: None,
+            max_words: None,
+            ..run
+        };
+        Ok(flags.docs.over(base))
+    }
+
+    fn take_back(options: &mut DocsOptions, flags: &DataArgs, field: &str) -> bool {
+        let flag = format!("--{}", field.replace('_', "-"));
+        if flags.docs.given().contains(&flag.as_str()) {
+            return false;
+        }
+        match field {
+            "one_based" => std::mem::take(&mut options.one_based),
+            "transpose" => std::mem::take(&mut options.transpose),
+            "field" => options.field.take().is_some(),
+            "stop_words" => options.stop_words.take().is_some(),
+            "min_length" => options.min_length.take().is_some(),
+            _ => false,
+        }
+    }
+
+    fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
+        eval::run(run, new, args)
+    }
+
+    fn transform(
+        run: &OpenRun<Self>,
+        new: &NewData<Self>,
+        output: &Path,
+    ) -> anyhow::Result<String> {
+        check_known(new)?;
+        let k = run.record.params.topics;
+        let theta = run.model.transform(&run.saved.model_state().lambda, &new.data);
+        if let Some(fault) = new.data.fault() {
+            return Err(fault.into());
+        }
+        write::table(output, &[Column::matrix_from_1("topic", &theta, k)])?;
+        let mut done = format!("{} in {}", items::<Self>(&new.data), counted(k as u64, "topic"));
+        let empty = (0..new.data.n_items()).filter(|&n| new.data.doc(n).is_empty()).count();
+        if empty > 0 {
+            done += &format!(
+                "; {} without known words: {} the prior's",
+                plural(empty as u64, "is", "are"),
+                if empty == 1 { "its shares are" } else { "their shares are" }
+            );
+        }
+        if let Some(left_out) = left_out(&new.unknown, Some(new.data.tokens())) {
+            done += &format!("\n{left_out}");
+        }
+        Ok(done)
+    }
+
+    fn summary(result: &RunResult) -> Vec<String> {
+        let mut lines = scores(&result.measures);
+        lines.extend(noise(&result.measures, result.guard_hits));
+        lines
+    }
+
+    fn title(run: &OpenRun<Self>) -> String {
+        let params = &run.record.params;
+        let lambda = &run.saved.model_state().lambda;
+        let mut text = format!(
+            "lda with {}, {}, eta {}",
+            counted(params.topics as u64, "topic"),
+            alpha(run, lambda),
+            rounded(run.model.eta(lambda), 4)
+        );
+        if params.learn_eta {
+            text += " (learned)";
+        }
+        if params.exact {
+            text += ", exact local steps";
+        }
+        if let Some(seeds) = &params.seed_topics {
+            text += &format!(", topics from {}", seeds.display());
+        }
+        text
+    }
+
+    fn data_size(run: &OpenRun<Self>) -> String {
+        let words = run.record.frozen.words;
+        let docs = run.record.data.items;
+        let tokens: f64 = run.model.word_counts().iter().sum();
+        format!("{docs} documents, {words} words, {} tokens fitted", number(tokens))
+    }
+
+    fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String {
+        let Some(last) = last else { return String::new() };
+        let mut text = String::new();
+        for line in scores(&last.measures) {
+            text += &format!("held out  {}\n", line.trim_start_matches("held out: "));
+        }
+        let hits = run.saved.model_state().guard_hits;
+        for line in noise(&last.measures, hits) {
+            text += &format!("noise     {line}\n");
+        }
+        text
+    }
+
+    fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String {
+        let topics = run.model.topics(&run.saved.model_state().lambda, SHOWN_WORDS, 0.6);
+        let shown = top.unwrap_or(SHOWN_TOPICS).min(topics.len());
+        let mut text = format!("the largest {}\n", counted(shown as u64, "topic"));
+        if shown == topics.len() {
+            text = "topics, the largest first\n".to_string();
+        }
+        for topic in &topics[..shown] {
+            text += &topics::line(run, topic, topics[0].share);
+        }
+        text += &format!("lehr topics {} shows all\n", quoted(run.directory.path()));
+        text
+    }
+
+    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
+        let points = climb.iter().map(|o| (o.step as f64, o.bound));
+        let mut charts = vec![("bound against steps", TermSeries::new("bound", points))];
+        let scores: Vec<_> =
+            climb.iter().filter_map(|o| Some((o.step as f64, o.heldout?))).collect();
+        if scores.len() > 1 {
+            let title = "held-out completion against steps, in nats per word";
+            charts.push((title, TermSeries::new("completion", scores)));
+        }
+        charts
+    }
+
+    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
+        let state = run.saved.model_state();
+        let last = climb.last();
+        let topics = run.model.topics(&state.lambda, SHOWN_WORDS, 0.6);
+        text::print_json(&Summary {
+            model: &run.record.model,
+            complete: matches!(run.saved, Saved::Complete(..)),
+            step: state.step,
+            bound: last.map(|o| o.bound),
+            bound_sample: last.and_then(|o| o.bound_sample),
+            heldout: last.and_then(|o| o.heldout),
+            measures: serde_json::to_value(last.map(|o| &o.measures))?,
+            guard_hits: state.guard_hits,
+            eta: run.model.eta(&state.lambda),
+            topics: topics.iter().map(|topic| topics::Listed::new(run, topic, None)).collect(),
+        })
+    }
+}
+
+/// Refuses data of which nothing is left.
+fn check_known(new: &NewData<Lda>) -> anyhow::Result<()> {
+    if new.data.tokens() > 0.0 {
+        return Ok(());
+    }
+    match new.unknown.words {
+        0 => anyhow::bail!("all its documents are empty; there is nothing to look at"),
+        n => anyhow::bail!(
+            "none of its {} is in the model's vocabulary; give --vocab if words are numbered \
+             otherwise, or --format if it was read as the wrong one",
+            counted(n as u64, "word")
+        ),
+    }
+}
+
+/// The ending of a file's name, whether gzipped or not.
+fn ending(path: &Path) -> Option<std::ffi::OsString> {
+    let plain = path.with_extension("");
+    let inner = if path.extension().is_some_and(|e| e == "gz") { plain.as_path() } else { path };
+    inner.extension().map(std::ffi::OsStr::to_owned)
+}
+
+/// Alpha in words.
+fn alpha(run: &OpenRun<Lda>, lambda: &Lambda) -> String {
+    let alpha = run.model.alpha(lambda);
+    let (least, most) =
+        alpha.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
+    match run.record.params.learn_alpha {
+        LearnAlpha::No => format!("alpha {}", rounded(most, 4)),
+        LearnAlpha::Symmetric => format!("alpha {} (learned)", rounded(most, 4)),
+        LearnAlpha::Asymmetric => {
+            format!("alpha {} to {} (learned)", rounded(least, 4), rounded(most, 4))
+        }
+    }
+}
+
+type Measures = std::collections::BTreeMap<String, f64>;
+
+/// The held-out scores, if there are any.
+fn scores(measures: &Measures) -> Vec<String> {
+    let one = |name: &str| {
+        let score = *measures.get(name)?;
+        Some(format!("{name} {} ({})", rounded(score, 5), perplexity(score)))
+    };
+    let all: Vec<String> =
+        ["completion", "local", "full", "unigram"].into_iter().filter_map(one).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("held out: {}; nats per word (perplexity)", all.join(", "))]
+}
+
+/// exp(-score), as a person reads it.
+fn perplexity(score: f64) -> String {
+    rounded((-score).exp(), 5)
+}
+
+/// What noise did to lambda, if there was any.
+fn noise(measures: &Measures, guard_hits: u64) -> Vec<String> {
+    if guard_hits == 0 {
+        return Vec::new();
+    }
+    let mass = measures
+        .get("mass")
+        .map(|mass| format!("the topics hold {} of the words' mass", rounded(*mass, 4)));
+    let guard = match measures.get("clamped_share") {
+        Some(share) => format!(
+            "the guard changed {} % of the entries that noise moved",
+            rounded(100.0 * share, 3)
+        ),
+        None => format!("the guard acted {}", counted(guard_hits, "time")),
+    };
+    vec![mass.into_iter().chain([guard]).collect::<Vec<_>>().join("; ")]
+}

@@ -1,0 +1,253 @@
+//! Gaussian and Dirichlet-process mixtures.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use lehr::data::Points;
+use lehr::model::Model;
+use lehr::models::Stored;
+use lehr::models::mixture::{Component, Factorisation, Mixture};
+use lehr::read::PointsOptions;
+use lehr::run::checkpoint::Saved;
+use lehr::run::directory::{RecordOf, RunResult};
+use lehr::run::objective;
+use lehr::run::trace::Observation;
+use lehr::step::local::Threads;
+use lehr::write::{self, Column};
+
+use super::{NewData, OpenRun, Served, items, refuse};
+use crate::args::{DataArgs, EvalArgs};
+use crate::picture::terminal::{TermSeries, histogram_bar};
+use crate::text::{self, counted, name, number, rounded, table, table_width};
+
+/// How long a line of the table may be.
+const LINE: usize = 100;
+/// The longest name of a column.
+const NAME: usize = 14;
+
+#[derive(Serialize)]
+struct Scores {
+    items: usize,
+    /// Mean log predictive density of an item.
+    log_predictive: f64,
+    /// Whether that is exact under q.
+    log_predictive_exact: bool,
+    /// The items' own part of the bound, per item.
+    bound_per_item: f64,
+    /// The bound with these data in place of the training data, every constant included.
+    bound: f64,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a str,
+    complete: bool,
+    step: u64,
+    bound: Option<f64>,
+    effective_clusters: f64,
+    guard_hits: u64,
+    components: &'a [Component],
+}
+
+impl Served for Mixture {
+    const NAMES: &'static [&'static str] = &["gmm", "dpgmm"];
+    const ITEM: &'static str = "item";
+
+    fn options(
+        flags: &DataArgs,
+        record: &RecordOf<Self>,
+        _path: &Path,
+    ) -> anyhow::Result<PointsOptions> {
+        refuse(&flags.docs.given(), &record.model, "documents")?;
+        Ok(flags.points.over(record.data.options.clone()))
+    }
+
+    fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
+        let scores = score(run, &new.data);
+        if !(scores.log_predictive.is_finite() && scores.bound.is_finite()) {
+            anyhow::bail!(
+                "{}: some rows are so far from every component that their densities overflow; look \
+                 for outliers or a wrong unit",
+                args.data.display()
+            );
+        }
+        if args.json {
+            return text::print_json(&scores);
+        }
+        let how = if scores.log_predictive_exact {
+            "exact: a mixture of Student t densities"
+        } else {
+            "approximate: Student t densities widened by the means' uncertainty"
+        };
+        text::print(&format!(
+            "{}\n\
+             log predictive density  {} per item ({how})\n\
+             bound                   {} per item, without the global part\n\
+             bound                   {} in all, with every constant\n",
+            items::<Self>(&new.data),
+            number(scores.log_predictive),
+            number(scores.bound_per_item),
+            number(scores.bound)
+        ))
+    }
+
+    fn transform(
+        run: &OpenRun<Self>,
+        new: &NewData<Self>,
+        output: &Path,
+    ) -> anyhow::Result<String> {
+        let lambda = run.saved.model_state().lambda.table();
+        let k = lambda.n_rows();
+        let responsibilities = run.model.responsibilities(lambda, &new.data);
+        if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {
+            anyhow::bail!(
+                "row {} is so far from every component that its densities overflow; look for \
+                 outliers or a wrong unit",
+                at / k + 1
+            );
+        }
+        let labels: Vec<i64> = responsibilities
+            .chunks_exact(k)
+            .map(|row| {
+                let largest = (0..k).max_by(|&a, &b| row[a].total_cmp(&row[b]).then(b.cmp(&a)));
+                largest.expect("a mixture has components") as i64
+            })
+            .collect();
+        let columns =
+            [Column::i64("label", &labels), Column::matrix("responsibility", &responsibilities, k)];
+        write::table(output, &columns)?;
+        Ok(format!("{} labelled with {k} components", items::<Self>(&new.data)))
+    }
+
+    fn summary(result: &RunResult) -> Vec<String> {
+        let heldout = result.heldout.map(|heldout| {
+            format!("held-out log predictive density: {} per item", number(heldout))
+        });
+        let hits = result.guard_hits;
+        let guard = (hits > 0).then(|| format!("the guard acted {}", counted(hits, "time")));
+        heldout.into_iter().chain(guard).collect()
+    }
+
+    fn title(run: &OpenRun<Self>) -> String {
+        let params = &run.record.params;
+        format!(
+            "{} with {}, {} covariances, {} q, {} start",
+            run.record.model,
+            counted(params.components as u64, "component"),
+            name(&params.covariance),
+            name(&params.factorisation),
+            name(&params.start),
+        )
+    }
+
+    fn data_size(run: &OpenRun<Self>) -> String {
+        let columns = run.record.frozen.units.shift.len();
+        format!("{} items, {columns} columns", run.record.data.items)
+    }
+
+    fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String {
+        let mut text = String::new();
+        if let Some(heldout) = last.and_then(|o| o.heldout) {
+            text += &format!("held out  {} per item (log predictive density)\n", number(heldout));
+        }
+        let state = run.saved.model_state();
+        text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
+        text += &format!(
+            "clusters  {:.1} in effect (exp of the entropy of the sizes)\n",
+            run.model.effective_clusters(state.lambda.table())
+        );
+        text
+    }
+
+    fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String {
+        let components = run.model.components(run.saved.model_state().lambda.table());
+        component_table(run, &components, top.unwrap_or(20))
+    }
+
+    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
+        let points = climb.iter().map(|o| (o.step as f64, o.bound));
+        vec![("bound against steps", TermSeries::new("bound", points))]
+    }
+
+    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
+        let state = run.saved.model_state();
+        text::print_json(&Summary {
+            model: &run.record.model,
+            complete: matches!(run.saved, Saved::Complete(..)),
+            step: state.step,
+            bound: climb.last().map(|o| o.bound),
+            effective_clusters: run.model.effective_clusters(state.lambda.table()),
+            guard_hits: state.guard_hits,
+            components: &run.model.components(state.lambda.table()),
+        })
+    }
+}
+
+fn score(run: &OpenRun<Mixture>, points: &Points) -> Scores {
+    let lambda = &run.saved.model_state().lambda;
+    let bound = objective::bound(&run.model, lambda, points, &mut Threads::new());
+    let weight = points.weights().map_or(points.n_items() as f64, |w| w.iter().sum());
+    Scores {
+        items: points.n_items(),
+        log_predictive: objective::mean_log_predictive(&run.model, lambda, points),
+        log_predictive_exact: run.model.params().factorisation == Factorisation::NormalWishart,
+        bound_per_item: (bound - run.model.global_bound(lambda)) / weight,
+        bound,
+    }
+}
+
+fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize) -> String {
+    let mut order: Vec<usize> = (0..components.len()).collect();
+    order.sort_by(|&a, &b| components[b].size.total_cmp(&components[a].size));
+    let largest = order.first().map_or(1.0, |&k| components[k].size);
+    let d = components.first().map_or(0, |c| c.mean.len());
+    let listed = &order[..top.min(order.len())];
+    let mut header: Vec<String> = ["component", "size", "weight", ""].map(String::from).into();
+    let mut rows: Vec<Vec<String>> = listed
+        .iter()
+        .map(|&k| {
+            let c = &components[k];
+            let bar = format!("{:<16}", histogram_bar(c.size, largest, 16));
+            vec![k.to_string(), format!("{:.1}", c.size), format!("{:.4}", c.weight), bar]
+        })
+        .collect();
+    // As many means as fit the line.
+    let mut shown = 0;
+    while shown < d {
+        header.push(column_name(&run.record.data.columns, shown));
+        for (row, &k) in rows.iter_mut().zip(listed) {
+            row.push(rounded(components[k].mean[shown], 4));
+        }
+        if table_width(&header, &rows) > LINE && shown > 0 {
+            header.pop();
+            rows.iter_mut().for_each(|row| drop(row.pop()));
+            break;
+        }
+        shown += 1;
+    }
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut text = format!("sizes and means of the components\n{}", table(&header, &rows));
+    if order.len() > top {
+        let rest: f64 = order[top..].iter().map(|&k| components[k].size).sum();
+        text += &format!(
+            "and {} smaller ones with {rest:.1} items; --top {} shows all\n",
+            order.len() - top,
+            order.len()
+        );
+    }
+    if shown < d {
+        let more = counted((d - shown) as u64, "more column");
+        text += &format!("and {more}; --json has every number\n");
+    }
+    text
+}
+
+/// A column's name, cut where it is too long for a table.
+fn column_name(names: &[String], at: usize) -> String {
+    let name = names.get(at).cloned().unwrap_or_else(|| format!("x{}", at + 1));
+    if name.chars().count() <= NAME {
+        return name;
+    }
+    name.chars().take(NAME - 1).chain(['…']).collect()
+}

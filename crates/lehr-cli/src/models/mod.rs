@@ -1,0 +1,206 @@
+//! What the command line knows of each model. Everything else is the same for all of them.
+
+mod lda;
+mod mixture;
+
+pub use lda::topics;
+
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+
+use lehr::ErrorKind;
+use lehr::model::Dataset;
+use lehr::models::Stored;
+use lehr::read::Unknown;
+use lehr::run::checkpoint::Saved;
+use lehr::run::directory::{RecordOf, RunDirectory, RunResult};
+use lehr::run::trace::Observation;
+
+use crate::args::{DataArgs, EvalArgs};
+use crate::picture::terminal::TermSeries;
+use crate::text::{self, counted, quoted};
+
+/// A model as the commands need it.
+pub trait Served: Stored {
+    /// The names that runs call it by.
+    const NAMES: &'static [&'static str];
+    /// What an item is called.
+    const ITEM: &'static str;
+
+    /// How to read new data for a run: as it read its own, with flags on top. Flags that are for
+    /// other models are refused.
+    fn options(
+        flags: &DataArgs,
+        record: &RecordOf<Self>,
+        path: &Path,
+    ) -> anyhow::Result<Self::ReadOptions>;
+
+    /// Takes back a setting that new data have no use for, if it comes from the run and not from a
+    /// flag; false if it does not.
+    fn take_back(_options: &mut Self::ReadOptions, _flags: &DataArgs, _field: &str) -> bool {
+        false
+    }
+
+    /// Scores data and prints how well they did.
+    fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()>;
+
+    /// Writes what each item belongs to; says what it did.
+    fn transform(run: &OpenRun<Self>, new: &NewData<Self>, output: &Path)
+    -> anyhow::Result<String>;
+
+    /// What the end of a fit says beside the bound, line by line.
+    fn summary(result: &RunResult) -> Vec<String>;
+
+    /// The run and its settings in half a line.
+    fn title(run: &OpenRun<Self>) -> String;
+
+    /// How large the data are.
+    fn data_size(run: &OpenRun<Self>) -> String;
+
+    /// The lines of `show` about the scores of the last observation, and about the fitted model.
+    fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String;
+
+    /// The largest parts of the model.
+    fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String;
+
+    /// The charts of a climb, with their titles.
+    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)>;
+
+    /// Prints the run as one JSON line.
+    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()>;
+}
+
+/// Does `$work` with `$M` as the type of the model of a run. This is the list of models.
+macro_rules! with_model {
+    ($directory:expr, $M:ident => $work:expr) => {{
+        use $crate::models::Served;
+        let directory: &lehr::run::directory::RunDirectory = $directory;
+        let name = directory.model_name()?;
+        if <lehr::models::Mixture as Served>::NAMES.contains(&name.as_str()) {
+            type $M = lehr::models::Mixture;
+            $work
+        } else if <lehr::models::Lda as Served>::NAMES.contains(&name.as_str()) {
+            type $M = lehr::models::Lda;
+            $work
+        } else {
+            anyhow::bail!(
+                "{}: this run's model is '{name}', which this version of lehr does not know; \
+                 update lehr",
+                directory.path().display()
+            )
+        }
+    }};
+}
+pub(crate) use with_model;
+
+/// A saved run.
+pub struct OpenRun<M: Served> {
+    /// Where it is.
+    pub directory: RunDirectory,
+    /// Its settings.
+    pub record: RecordOf<M>,
+    /// The model.
+    pub model: M,
+    /// The fit, as far as it has come.
+    pub saved: Saved,
+}
+
+/// Data that a model was not fitted to.
+pub struct NewData<M: Served> {
+    /// The items.
+    pub data: M::Data,
+    /// What the model does not know of them.
+    pub unknown: Unknown,
+}
+
+impl<M: Served> OpenRun<M> {
+    /// Loads the run.
+    pub fn open(directory: RunDirectory) -> anyhow::Result<Self> {
+        let record = directory.record::<M>()?;
+        let (model, saved) = directory.load::<M>()?;
+        Ok(OpenRun { directory, record, model, saved })
+    }
+
+    /// Loads the run for a command that only this model has.
+    pub fn open_for(path: &Path, command: &str) -> anyhow::Result<Self> {
+        let directory = RunDirectory::open(path)?;
+        let name = directory.model_name()?;
+        if !M::NAMES.contains(&name.as_str()) {
+            bail!(
+                "{}: this is a run of {name}, and 'lehr {command}' is for {}; look at it with 'lehr \
+                 show {}'",
+                path.display(),
+                M::NAMES.join(" and "),
+                quoted(path)
+            );
+        }
+        OpenRun::open(directory)
+    }
+
+    /// Reads data for this model: as the run did, with flags on top.
+    pub fn read(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
+        let (data, unknown) = reading::<M, _>(flags, &self.record, path, |options| {
+            self.model.read_new(path, options)
+        })?;
+        self.model
+            .check_fits(&data, &self.record.data.columns)
+            .map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        Ok(NewData { data, unknown })
+    }
+
+    /// How many items the model was fitted to.
+    pub fn population(&self, fitted: usize) -> usize {
+        self.record.fit.population.or(self.record.population).unwrap_or(fitted)
+    }
+}
+
+/// Does `work` with the options for new data. Settings of the run that the new file has no use for
+/// are left out, e.g. the stop words of a text when numbers follow.
+pub fn reading<M: Served, T>(
+    flags: &DataArgs,
+    record: &RecordOf<M>,
+    path: &Path,
+    mut work: impl FnMut(&M::ReadOptions) -> lehr::Result<T>,
+) -> anyhow::Result<T> {
+    let mut options = M::options(flags, record, path)?;
+    loop {
+        match work(&options) {
+            Ok(done) => return Ok(done),
+            Err(error) => match error.kind() {
+                ErrorKind::Config { field, .. } if M::take_back(&mut options, flags, field) => {}
+                ErrorKind::Data(message) => bail!("{}: {message}", path.display()),
+                _ => return Err(error.into()),
+            },
+        }
+    }
+}
+
+/// Refuses flags that are for the data of other models.
+fn refuse(given: &[&str], model: &str, users: &str) -> anyhow::Result<()> {
+    match given.first() {
+        Some(flag) => bail!("{flag} is for {users}, and this run's model is {model}; leave it out"),
+        None => Ok(()),
+    }
+}
+
+/// What was left out of new data, if anything was; `tokens` are those that were not, if known.
+pub fn left_out(unknown: &Unknown, tokens: Option<f64>) -> Option<String> {
+    (unknown.words > 0).then(|| {
+        let share = tokens.map_or(String::new(), |tokens| {
+            let share = 100.0 * unknown.tokens / (unknown.tokens + tokens);
+            format!(", {} %", text::rounded(share, 2))
+        });
+        let (are, were) = if unknown.words == 1 { ("is", "was") } else { ("are", "were") };
+        format!(
+            "{} ({}{share}) {are} not in the model's vocabulary and {were} left out",
+            counted(unknown.words as u64, "word"),
+            counted(unknown.tokens.round() as u64, "token"),
+        )
+    })
+}
+
+/// How many items there are, in words.
+pub fn items<M: Served>(data: &M::Data) -> String {
+    counted(data.n_items() as u64, M::ITEM)
+}
