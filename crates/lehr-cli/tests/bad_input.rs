@@ -13,34 +13,6 @@ fn place() -> Place {
 }
 
 impl Place {
-    /// Runs a command that must fail with one line that holds all these parts, and leave no trace.
-    fn fails(&self, line: &str, parts: &[&str]) {
-        let before = self.snapshot("");
-        let ended = self.run(line);
-        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "lehr {line}: {}", ended.stderr);
-        assert!(ended.stderr.starts_with("error: "), "lehr {line}: {}", ended.stderr);
-        assert_eq!(ended.stderr.lines().count(), 1, "lehr {line}: {}", ended.stderr);
-        self.check(line, &ended.stderr, parts);
-        assert!(self.snapshot("") == before, "lehr {line} changed a file");
-    }
-
-    /// The same for what is refused while the flags are read, which also shows the usage.
-    fn misused(&self, line: &str, parts: &[&str]) {
-        let before = self.snapshot("");
-        let ended = self.run(line);
-        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "lehr {line}: {}", ended.stderr);
-        self.check(line, &ended.stderr, parts);
-        assert!(self.snapshot("") == before, "lehr {line} changed a file");
-    }
-
-    fn check(&self, line: &str, stderr: &str, parts: &[&str]) {
-        assert!(!stderr.contains("panicked") && !stderr.contains("RUST_BACKTRACE"), "{stderr}");
-        assert!(!stderr.contains("is a bug"), "{stderr}");
-        for part in parts {
-            assert!(stderr.contains(part), "lehr {line}: no {part:?} in\n{stderr}");
-        }
-    }
-
     fn fails_on(&self, content: &str, parts: &[&str]) {
         self.write("bad.csv", content);
         self.fails("fit gmm bad.csv -k 2 -o run", parts);

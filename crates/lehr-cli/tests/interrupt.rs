@@ -88,10 +88,15 @@ fn same_run(place: &Place, run: &str, reference: &str) {
         result
     };
     assert_eq!(result(run), result(reference), "{run}");
-    let files = place.snapshot(run);
-    let names: Vec<_> =
-        files.keys().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-    assert_eq!(names, ["checkpoint.safetensors", "config.json", "result.json", "trace.jsonl"]);
+    let names = |run: &str| -> Vec<String> {
+        let files = place.snapshot(run).into_keys();
+        files.map(|path| path.file_name().unwrap().to_str().unwrap().to_string()).collect()
+    };
+    let mut own = vec!["checkpoint.safetensors", "config.json", "result.json", "trace.jsonl"];
+    if place.read_json(&format!("{run}/config.json"))["model"] == "lda" {
+        own.push("vocabulary.tsv");
+    }
+    assert_eq!(names(run), own);
 }
 
 #[test]
@@ -230,6 +235,36 @@ fn a_run_that_is_killed_at_any_moment_loses_nothing() {
         assert!(kills > 0, "{name} was too fast to be killed");
         same_run(&place, name, &reference);
     }
+}
+
+#[test]
+fn documents_lose_nothing_either() {
+    let place = Place::new();
+    place.docs("a", 1200);
+    let noisy = "--batch 300 --effective 60 --tol 0 --steps 60";
+    let cases = [
+        ("batch", "--tol 0 --steps 40".to_string()),
+        ("noisy", format!("--holdout 50 {noisy}")),
+        ("warm", format!("--warm --learn-alpha {noisy}")),
+        ("lagged", format!("--law lagged --learn-eta {noisy}")),
+    ];
+    for (i, (name, flags)) in cases.iter().enumerate() {
+        let rhythm = format!("--eval-every {} --checkpoint-every {}", 1 + i % 2, 1 + i % 3);
+        let fit = format!("fit lda docword.a.txt -k 8 {flags} {rhythm}");
+        let reference = format!("{name}-reference");
+        place.ok(&format!("{fit} -o {reference}"));
+        let span = lines(&place, &reference) / 4;
+        let kills = killed_again_and_again(&place, &fit, name, i as u64, span, 4);
+        assert!(kills > 0, "{name} was too fast to be killed");
+        same_run(&place, name, &reference);
+    }
+    // A run that goes on from another one stands on its parent, not on random numbers.
+    place.docs("b", 900);
+    let more =
+        "partial noisy docword.b.txt --batch 300 --steps 60 --eval-every 1 --checkpoint-every 9";
+    place.ok(&format!("{more} -o partial-reference"));
+    assert!(killed_again_and_again(&place, more, "partial", 7, 12, 4) > 0);
+    same_run(&place, "partial", "partial-reference");
 }
 
 #[test]

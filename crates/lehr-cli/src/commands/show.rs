@@ -33,7 +33,7 @@ fn show<M: Served>(run: &OpenRun<M>, args: &ShowArgs) -> anyhow::Result<End> {
     if climb.len() > 1 {
         let colour = std::io::stdout().is_terminal();
         for (title, series) in M::charts(&climb) {
-            out += &format!("\n{title}\n{}\n", chart(&[series], 78, 12, colour));
+            out += &format!("\n{title}\n{}", chart(&[series], 78, 12, colour));
         }
     }
     text::print(&out)?;

@@ -26,6 +26,7 @@ fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Resul
             );
         }
     }
+    lehr::write::check_name(&args.output)?;
     let new = run.read(&args.data, &args.input)?;
     let done = M::transform(run, &new, &args.output).map_err(|error| {
         // What the library says of files has their names.

@@ -60,6 +60,34 @@ impl Place {
         serde_json::from_str(&text).unwrap()
     }
 
+    /// Runs a command that must fail with one line that holds all these parts, and leave no trace.
+    pub fn fails(&self, line: &str, parts: &[&str]) {
+        let before = self.snapshot("");
+        let ended = self.run(line);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "lehr {line}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("error: "), "lehr {line}: {}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "lehr {line}: {}", ended.stderr);
+        self.check(line, &ended.stderr, parts);
+        assert!(self.snapshot("") == before, "lehr {line} changed a file");
+    }
+
+    /// The same for what is refused while the flags are read, which also shows the usage.
+    pub fn misused(&self, line: &str, parts: &[&str]) {
+        let before = self.snapshot("");
+        let ended = self.run(line);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "lehr {line}: {}", ended.stderr);
+        self.check(line, &ended.stderr, parts);
+        assert!(self.snapshot("") == before, "lehr {line} changed a file");
+    }
+
+    pub fn check(&self, line: &str, stderr: &str, parts: &[&str]) {
+        assert!(!stderr.contains("panicked") && !stderr.contains("RUST_BACKTRACE"), "{stderr}");
+        assert!(!stderr.contains("is a bug"), "{stderr}");
+        for part in parts {
+            assert!(stderr.contains(part), "lehr {line}: no {part:?} in\n{stderr}");
+        }
+    }
+
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
     }
@@ -79,6 +107,20 @@ impl Place {
             text.push_str(&format!("{},{},{}\n", row[0], row[1], row[2]));
         }
         self.write(name, text);
+    }
+
+    /// A made-up corpus in UCI's form: `docword.NAME.txt` and `vocab.NAME.txt`.
+    pub fn docs(&self, name: &str, n_docs: usize) {
+        let docs = corpus(n_docs);
+        let entries: usize = docs.iter().map(Vec::len).sum();
+        let mut text = format!("{n_docs}\n{WORDS}\n{entries}\n");
+        for (d, doc) in docs.iter().enumerate() {
+            for (w, n) in doc {
+                text.push_str(&format!("{} {} {n}\n", d + 1, w + 1));
+            }
+        }
+        self.write(&format!("docword.{name}.txt"), text);
+        self.write(&format!("vocab.{name}.txt"), words().join("\n") + "\n");
     }
 
     /// Every file of a folder, byte for byte.
@@ -158,6 +200,39 @@ pub fn mixture(n_items: usize) -> Vec<[f64; 3]> {
         .map(|_| {
             let centre = centres[(uniform() * 3.0) as usize];
             centre.map(|x| x + 4.0 * (uniform() + uniform() + uniform() - 1.5))
+        })
+        .collect()
+}
+
+/// The words of the made-up corpus.
+pub const WORDS: usize = 30;
+
+/// Their names, in alphabetical order and without any that a stop list could have.
+pub fn words() -> Vec<String> {
+    let letters = "abcdefghij";
+    let pair = |a: char| letters.chars().map(move |b| format!("{a}z{b}z"));
+    ['p', 'q', 'r'].into_iter().flat_map(pair).collect()
+}
+
+/// Documents that each have most of their words from one of three themes of ten words: (word,
+/// count), in order.
+pub fn corpus(n_docs: usize) -> Vec<Vec<(usize, usize)>> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = move |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) as usize % n
+    };
+    (0..n_docs)
+        .map(|_| {
+            let theme = below(3);
+            let mut counts = [0; WORDS];
+            for _ in 0..20 + below(40) {
+                let word = if below(10) < 9 { 10 * theme + below(10) } else { below(WORDS) };
+                counts[word] += 1;
+            }
+            counts.into_iter().enumerate().filter(|(_, n)| *n > 0).collect()
         })
         .collect()
 }

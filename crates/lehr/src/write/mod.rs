@@ -42,21 +42,43 @@ const ALLOWED: &str = ".csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn table(path: &Path, columns: &[Column<'_>]) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let table = Table::new(columns)?;
+    match format(path)? {
+        Format::Text(delimiter, gzipped) => {
+            atomically(path, |file| csv::write(file, &table, delimiter, gzipped))
+        }
+        Format::Npy => atomically(path, |file| npy::write(file, &table)),
+        Format::Parquet => write_parquet(path, &table),
+    }
+}
+
+/// Whether [`table`] can tell from the file's name in which format to write, to know it before long
+/// work.
+pub fn check_name(path: &Path) -> Result<()> {
+    format(path).map(|_| ())
+}
+
+enum Format {
+    Text(u8, bool),
+    Npy,
+    Parquet,
+}
+
+fn format(path: &Path) -> Result<Format> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let (plain, gzipped) = match name.strip_suffix(".gz") {
         Some(plain) => (plain, true),
         None => (name.as_str(), false),
     };
     let extension = Path::new(plain).extension().unwrap_or_default().to_string_lossy();
     match (&*extension, gzipped) {
-        ("csv", _) => atomically(path, |file| csv::write(file, &table, b',', gzipped)),
-        ("tsv", _) => atomically(path, |file| csv::write(file, &table, b'\t', gzipped)),
-        ("npy", false) => atomically(path, |file| npy::write(file, &table)),
-        ("parquet", false) => write_parquet(path, &table),
+        ("csv", _) => Ok(Format::Text(b',', gzipped)),
+        ("tsv", _) => Ok(Format::Text(b'\t', gzipped)),
+        ("npy", false) => Ok(Format::Npy),
+        ("parquet", false) => Ok(Format::Parquet),
         _ => Err(Error::run(
             path,
-            format!(
+            std::format!(
                 "the file's name does not say in which format to write; let it end in {ALLOWED}"
             ),
         )),

@@ -72,11 +72,7 @@ fn shown(scores: &DocScores, gain: f64, new: &NewData<Lda>, args: &EvalArgs) -> 
         ),
         ("unigram", scores.unigram, "the same words, predicted from their frequency in training"),
         ("local", scores.local, "the documents' bound: their topics may look at every word"),
-        (
-            "full",
-            scores.full,
-            "the same with the cost of the topics, in a corpus of the training's size",
-        ),
+        ("full", scores.full, "the same, the cost of the topics included"),
     ] {
         let (nats, perplexity) = match score.is_finite() {
             true => (format!("{score:.4}"), perplexity(score)),

@@ -112,7 +112,10 @@ impl Served for Lda {
     }
 
     fn summary(result: &RunResult) -> Vec<String> {
-        let mut lines = scores(&result.measures);
+        let begins = ["held out: ", "          "];
+        let scores = scores(&result.measures);
+        let mut lines: Vec<String> =
+            scores.iter().zip(begins).map(|(score, begin)| format!("{begin}{score}")).collect();
         lines.extend(noise(&result.measures, result.guard_hits));
         lines
     }
@@ -139,17 +142,25 @@ impl Served for Lda {
     }
 
     fn data_size(run: &OpenRun<Self>) -> String {
-        let words = run.record.frozen.words;
-        let docs = run.record.data.items;
+        let record = &run.record;
+        let docs = record.data.items;
+        let held_out = match record.fit.holdout.count(docs) {
+            0 => String::new(),
+            n => format!(" ({n} held out)"),
+        };
         let tokens: f64 = run.model.word_counts().iter().sum();
-        format!("{docs} documents, {words} words, {} tokens fitted", number(tokens))
+        format!(
+            "{docs} documents{held_out}, {} words, {} training tokens",
+            record.frozen.words,
+            number(tokens)
+        )
     }
 
     fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String {
         let Some(last) = last else { return String::new() };
         let mut text = String::new();
-        for line in scores(&last.measures) {
-            text += &format!("held out  {}\n", line.trim_start_matches("held out: "));
+        for (score, begin) in scores(&last.measures).iter().zip(["held out", "        "]) {
+            text += &format!("{begin}  {score}\n");
         }
         let hits = run.saved.model_state().guard_hits;
         for line in noise(&last.measures, hits) {
@@ -241,18 +252,25 @@ fn alpha(run: &OpenRun<Lda>, lambda: &Lambda) -> String {
 
 type Measures = std::collections::BTreeMap<String, f64>;
 
-/// The held-out scores, if there are any.
+/// The held-out scores, if there are any, in two lines.
 fn scores(measures: &Measures) -> Vec<String> {
-    let one = |name: &str| {
-        let score = *measures.get(name)?;
-        Some(format!("{name} {} ({})", rounded(score, 5), perplexity(score)))
-    };
-    let all: Vec<String> =
-        ["completion", "local", "full", "unigram"].into_iter().filter_map(one).collect();
-    if all.is_empty() {
-        return Vec::new();
+    let get = |name: &str| measures.get(name).copied();
+    let mut lines = Vec::new();
+    if let (Some(completion), Some(unigram)) = (get("completion"), get("unigram")) {
+        let gain = completion - unigram;
+        lines.push(format!(
+            "completion {} nats per word (perplexity {}), {} {} than word frequencies",
+            rounded(completion, 5),
+            perplexity(completion),
+            rounded(gain.abs(), 3),
+            if gain < 0.0 { "worse" } else { "better" }
+        ));
     }
-    vec![format!("held out: {}; nats per word (perplexity)", all.join(", "))]
+    if let (Some(local), Some(full)) = (get("local"), get("full")) {
+        let shown = |score| format!("{} ({})", rounded(score, 5), perplexity(score));
+        lines.push(format!("bound local {}, full {}", shown(local), shown(full)));
+    }
+    lines
 }
 
 /// exp(-score), as a person reads it.
