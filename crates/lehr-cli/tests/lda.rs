@@ -154,7 +154,7 @@ fn every_format_gives_the_same_bits() {
     for (run, data) in [
         ("uci", "docword.a.txt"),
         ("ldac", "a.ldac --vocab names.txt"),
-        ("jsonl", "a.jsonl"),
+        ("jsonl", "a.jsonl --max-docs 1"),
         ("text", "a.jsonl --vocab names.txt"),
         ("lehr", "a.lehr"),
     ] {
@@ -230,7 +230,7 @@ fn thetas_are_written_in_every_format() {
 fn words_that_the_model_does_not_know_are_counted() {
     let place = place();
     place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} -o a"));
-    place.write("new.txt", "pzaz pzbz unheard unheard\nqzaz qzbz qzcz another\n");
+    place.write("new.txt", "pzaz pzbz unheard unheard\nqzaz qzbz qzcz novelty\n");
     let what = "2 words (3 tokens, 38 %) are not in the model's vocabulary and were left out\n";
     assert!(place.ok("eval a new.txt").contains(what));
     assert!(place.ok("transform a new.txt -o x.csv").ends_with(what));
@@ -240,7 +240,7 @@ fn words_that_the_model_does_not_know_are_counted() {
     let result = place.json("partial a new.txt --batch 2 --json -o b");
     assert_eq!((&result["unknown_words"], &result["unknown_tokens"]), (&2.into(), &3.0.into()));
 
-    place.write("new.txt", "unheard of\nanother one here\n");
+    place.write("new.txt", "unheard things\nnovelty prevails\n");
     let parts = ["new.txt: none of its", "is in the model's vocabulary"];
     place.fails("eval a new.txt", &parts);
     place.fails("transform a new.txt -o y.csv", &parts);
@@ -449,7 +449,7 @@ fn numbers_that_cannot_be_are_refused_with_what_can() {
         ("--one-based", ["--one-based: has a meaning", "svmlight only"]),
         ("--min-docs 3", ["--min-docs 3: has a meaning", "text and jsonl only"]),
         ("--format jsonl", ["docword.a.txt", "line 1"]),
-        ("--vocab no.txt", ["no.txt", "No such file"]),
+        ("--vocab no.txt", ["no.txt", "there is no such file"]),
     ] {
         place.fails(&format!("{fit} -k 2 {flags}"), &parts);
     }
@@ -527,7 +527,7 @@ fn corpora_that_are_not_what_they_say_are_refused_with_the_place() {
         "fit lda docword.x.txt -k 2 -o run",
         &["vocab.x.txt: names 2 words", "with --vocab"],
     );
-    place.fails("fit lda no.txt -k 2 -o run", &["no.txt", "No such file"]);
+    place.fails("fit lda no.txt -k 2 -o run", &["no.txt", "there is no such file"]);
     // Cut in the middle of the packed stream.
     place.docs("a", 60);
     let status = std::process::Command::new("gzip").arg(place.path("docword.a.txt")).status();

@@ -195,7 +195,9 @@ pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
             best_counters: None,
         },
         Saved::Pending(Progress { restart, state, done, best }) => {
-            if best.is_some() || !state.lambda.is_settled() || state.warm.is_on() {
+            // A lazy lambda's totals are kept along; summed afresh they would differ in their last bits.
+            let lazy = state.lambda.parts().1.is_some();
+            if best.is_some() || lazy || state.warm.is_on() {
                 climb_tensors(state, &mut tensors);
             }
             Meta {
