@@ -413,6 +413,41 @@ fn a_corpus_is_converted() {
 }
 
 #[test]
+fn a_run_under_way_can_be_used() {
+    let place = place();
+    let fit = "fit lda docword.a.txt -k 3 --batch 20 --steps 10000000 --tol 0 --time 0.05";
+    let text = place.ok(&format!("{fit} -o a"));
+    assert!(text.contains("saved; continue with: lehr resume a"), "{text}");
+    assert!(place.ok("show a").contains("not done  "));
+    assert_eq!(place.json("topics a --json")["topics"].as_array().unwrap().len(), 3);
+    assert!(place.json("eval a docword.a.txt --json")["completion"].as_f64().unwrap() < 0.0);
+    place.ok("transform a docword.a.txt -o theta.csv");
+    place.ok("partial a docword.a.txt -o b");
+    place.ok("fit lda docword.a.txt -k 3 --steps 3 --seed-topics a -o c");
+}
+
+#[test]
+fn words_may_have_any_name() {
+    let place = place();
+    let mut names = words();
+    names[3] = "\u{e9}t\u{e9} \\n two".to_string();
+    names[7] = "a\tb".to_string();
+    place.write("odd.txt", names.join("\n"));
+    place.ok(&format!("fit lda docword.a.txt --vocab odd.txt -k 3 {FIT} -o a"));
+    let topics = place.json("topics a --top 30 --json");
+    let listed = topics["topics"][0]["words"].as_array().unwrap();
+    for name in [&names[3], &names[7]] {
+        assert!(listed.iter().any(|word| word["word"] == name.as_str()), "{name:?}");
+    }
+    // Words without names have numbers, from 1 as in the file.
+    fs::remove_file(place.path("vocab.a.txt")).unwrap();
+    place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} -o b"));
+    assert!(place.ok("topics b").contains("word 1"));
+    place.write("new.txt", "pzaz pzbz\n");
+    place.fails("eval b new.txt", &["new.txt: is text", "numbers only"]);
+}
+
+#[test]
 fn coherence_is_left_out_when_the_documents_are_not_there() {
     let place = place();
     place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} -o a"));

@@ -30,6 +30,7 @@ pub struct OutputArgs {
 
 /// How to fit.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
 pub struct FitArgs {
     /// The run directory to make [default: runs/MODEL-N].
     #[arg(short, long, value_name = "DIR")]

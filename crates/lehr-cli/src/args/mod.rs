@@ -48,6 +48,17 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Go on with a fitted model on new data, into a run of its own.
     #[command(after_help = PARTIAL_EXAMPLES)]
+    #[command(mut_arg("steps", |arg| {
+        arg.help("Updates from where the run stands [default: one pass over the new data]")
+    }))]
+    #[command(mut_arg("batch", |arg| arg.help("|S|, the batch size [default: that of the run]")))]
+    #[command(mut_arg("population", |arg| {
+        arg.help("N [default: all that the run and those before it were fitted to, and the new ones]")
+    }))]
+    #[command(mut_arg("n_init", |arg| arg.hide(true)))]
+    #[command(mut_arg("config", |arg| {
+        arg.help("A TOML file with settings in [fit], instead of those of the run; flags go on top")
+    }))]
     Partial(PartialArgs),
     /// Score data that the model has not seen.
     #[command(after_help = EVAL_EXAMPLES)]
@@ -89,8 +100,8 @@ Examples:
   lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news   go on from its topics";
 
 const PARTIAL_EXAMPLES: &str = "\
-The new run keeps the schedules and the settings of the old one, from the step where that stands,
-unless flags say otherwise. --steps counts the new steps [default: one pass over the new data].
+The new run keeps the settings and schedules of the old one, from the step where that stands,
+unless flags say otherwise; nothing is held out unless --holdout says so.
 
 Examples:
   lehr partial runs/news today.jsonl -o runs/news-2
@@ -108,9 +119,9 @@ Examples:
   lehr transform runs/news new.txt.gz -o theta.csv    topic_1, topic_2, ...";
 
 const TOPICS_EXAMPLES: &str = "\
-Relevance is X ln p(word|topic) + (1 - X) ln(p(word|topic) / p(word)): 1 is the order by probability,
-0 puts words first that are rare elsewhere. The coherence (NPMI) is 1 for words that always stand in
-the same documents, 0 for words that meet as by chance, and -1 for words that never do.
+Relevance is X ln p(word|topic) + (1 - X) ln(p(word|topic) / p(word)): 1 is the order by
+probability, 0 puts words first that are rare elsewhere. The coherence (NPMI) is 1 for words that
+always stand in the same documents, 0 for those that meet as by chance, -1 for those that never do.
 
 Examples:
   lehr topics runs/news --top 15
@@ -188,12 +199,12 @@ pub struct EvalArgs {
     pub run: PathBuf,
     /// The data to score, in any format that fit reads.
     pub data: PathBuf,
-    /// How to read them; by default as in the run.
-    #[command(flatten)]
-    pub input: DataArgs,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
+    /// How to read them; by default as in the run.
+    #[command(flatten)]
+    pub input: DataArgs,
 }
 
 /// `lehr transform`.
@@ -241,7 +252,7 @@ pub struct TopicsArgs {
     /// Leave out the coherence, for which the training documents are read again.
     #[arg(long, conflicts_with = "coherence")]
     pub no_coherence: bool,
-    /// The order of the topics.
+    /// The order of the topics: the largest or the most coherent first.
     #[arg(long, value_enum, default_value_t = TopicOrder::Size)]
     pub sort: TopicOrder,
     /// Print one JSON line with everything.
@@ -252,9 +263,8 @@ pub struct TopicsArgs {
 /// An order of topics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum TopicOrder {
-    /// The largest first.
+    // No doc comments here: help would become a page of its own.
     Size,
-    /// The most coherent first.
     Coherence,
 }
 
@@ -269,15 +279,15 @@ pub struct ConvertArgs {
     /// Replace the file if it is there.
     #[arg(long)]
     pub force: bool,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
     /// How to read the documents.
     #[command(flatten)]
     pub docs: DocsArgs,
     /// Which words to keep.
     #[command(flatten)]
     pub words: WordsArgs,
-    /// Print one JSON line.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `lehr demo`.

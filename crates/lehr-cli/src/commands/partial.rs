@@ -19,7 +19,7 @@ pub fn run(args: PartialArgs) -> anyhow::Result<End> {
 
 fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Result<End> {
     let record = parent.record::<M>()?;
-    let config = config::<M>(args, record.fit.clone())?;
+    let config = config(args, record.fit.clone())?;
     let output = &args.fit.directory(&record.model);
     let mut bar = Bar::new(args.fit.print.quiet);
     let result = reading::<M, _>(&args.input, &record, &args.data, |options| {
@@ -32,7 +32,7 @@ fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Resu
 }
 
 /// The run's own settings but for those that speak of its data, with flags on top.
-fn config<M: Served>(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitConfig> {
+fn config(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitConfig> {
     if args.fit.n_init.is_some_and(|n| n != 1) {
         bail!("--n-init: there is one model to go on from, and no other start; leave it out");
     }
@@ -48,12 +48,13 @@ fn config<M: Served>(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitCo
     let file = match &args.fit.config {
         None => run,
         Some(path) => {
-            let file: ConfigFile<M::ReadOptions> = ConfigFile::read(Some(path))?;
+            let file: ConfigFile<toml::Table> = ConfigFile::read(Some(path))?;
+            let path = path.display();
             if !file.model.is_empty() {
-                bail!(
-                    "{}: [model] cannot be changed when a run goes on; leave it out",
-                    path.display()
-                );
+                bail!("{path}: [model] cannot be changed when a run goes on; leave it out");
+            }
+            if !file.data.is_empty() {
+                bail!("{path}: [data] is as in the run; leave it out, and use flags on top");
             }
             file.fit
         }

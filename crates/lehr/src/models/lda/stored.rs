@@ -1,5 +1,6 @@
 //! How LDA is saved and loaded.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -27,8 +28,32 @@ pub struct Frozen {
 }
 
 /// The file with the vocabulary in a run directory: a line for every word, with how often it occurs
-/// in the training documents, a tab, and its name.
+/// in the training documents, a tab, and its name, in which a line break is `\n`, a carriage return
+/// `\r` and a backslash `\\`.
 const VOCABULARY: &str = "vocabulary.tsv";
+
+fn escaped(name: &str) -> Cow<'_, str> {
+    if !name.contains(['\\', '\n', '\r']) {
+        return Cow::Borrowed(name);
+    }
+    name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r").into()
+}
+
+fn unescaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut letters = name.chars();
+    while let Some(letter) = letters.next() {
+        out.push(match letter {
+            '\\' => match letters.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            },
+            other => other,
+        });
+    }
+    out
+}
 
 impl Stored for Lda {
     type Params = LdaParams;
@@ -87,7 +112,7 @@ impl Stored for Lda {
             let mut file = std::io::BufWriter::new(file);
             for (w, count) in self.word_counts.iter().enumerate() {
                 let name = self.vocabulary.names().map_or("", |names| &names[w]);
-                writeln!(file, "{count}\t{name}")?;
+                writeln!(file, "{count}\t{}", escaped(name))?;
             }
             file.flush()
         })
@@ -101,7 +126,7 @@ impl Stored for Lda {
         for (i, line) in text.lines().enumerate() {
             let parsed = line.split_once('\t').and_then(|(count, name)| {
                 let count: f64 = count.parse().ok()?;
-                (count >= 0.0 && count.is_finite()).then(|| (count, name.to_string()))
+                (count >= 0.0 && count.is_finite()).then(|| (count, unescaped(name)))
             });
             let Some((count, name)) = parsed else {
                 let message = "needs a count, a tab and a word; this file is written by lehr";
@@ -142,5 +167,18 @@ impl Stored for Lda {
             arrays.push(NamedArray { name: "eta", shape: vec![1], values: vec![self.eta(lambda)] });
         }
         arrays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_fits_one_line_whatever_it_holds() {
+        for name in ["", "bank", "a\tb", "two\nlines", "\r\n", "\\n", "\\", "\\\\\n"] {
+            assert!(!escaped(name).contains(['\n', '\r']));
+            assert_eq!(unescaped(&escaped(name)), name);
+        }
     }
 }
