@@ -73,6 +73,18 @@ impl Alive {
     /// Takes the dead out, except the last.
     #[inline(always)]
     fn bury(&mut self) {
+        // Few iterations have any; this loop is a handful of vector comparisons.
+        let mut dead = false;
+        for j in 0..MOST {
+            dead |= self.gamma[j] < self.death[j];
+        }
+        if dead {
+            self.compact();
+        }
+    }
+
+    #[cold]
+    fn compact(&mut self) {
         let mut kept = 0;
         for j in 0..self.n {
             if self.gamma[j] < self.death[j] && (kept > 0 || j + 1 < self.n) {
@@ -89,6 +101,7 @@ impl Alive {
         }
         for j in kept..self.n {
             self.alpha[j] = 0.0;
+            self.death[j] = 0.0;
             self.gamma[j] = 0.0;
             self.place[j] = self.place[0];
         }
@@ -284,8 +297,8 @@ pub(super) fn finish<L: Lanes32>(
         let change = columns.iterate::<L>(alive);
         done += 1;
         let settled = change < tol;
-        let extrapolate = change < extrapolate_below && done < settings.max_iterations;
-        if settled || !extrapolate {
+        let near = change < extrapolate_below && done < settings.max_iterations;
+        if settled || !near {
             if done > 2 {
                 alive.bury();
             }
@@ -300,7 +313,7 @@ pub(super) fn finish<L: Lanes32>(
         let change = columns.iterate::<L>(alive);
         done += 1;
         if change >= tol {
-            extrapolate_gamma(&start, &middle, alive);
+            extrapolate::<L>(&start, &middle, alive);
         }
         alive.bury();
         alive.set_theta::<L>();
@@ -314,21 +327,31 @@ pub(super) fn finish<L: Lanes32>(
 
 /// SQUAREM: from three points of the iteration to where they lead.
 #[inline(always)]
-fn extrapolate_gamma(start: &[f32; MOST], middle: &[f32; MOST], alive: &mut Alive) {
-    let (mut steps, mut bends) = (0.0, 0.0);
-    for j in 0..alive.n {
-        let step = middle[j] - start[j];
-        let bend = alive.gamma[j] - middle[j] - step;
-        steps += step * step;
-        bends += bend * bend;
+fn extrapolate<L: Lanes32>(start: &[f32; MOST], middle: &[f32; MOST], alive: &mut Alive) {
+    let (mut steps, mut bends) = (L::splat(0.0), L::splat(0.0));
+    for j in (0..alive.n).step_by(L::N) {
+        // SAFETY: `j + N <= MOST`, as N divides 16.
+        unsafe {
+            let middle = L::load(middle.as_ptr().add(j));
+            let step = middle.sub(L::load(start.as_ptr().add(j)));
+            let bend = L::load(alive.gamma.as_ptr().add(j)).sub(middle).sub(step);
+            steps = step.mul_add(step, steps);
+            bends = bend.mul_add(bend, bends);
+        }
     }
-    let length = (steps / bends.max(1e-30)).sqrt().clamp(1.0, LONGEST);
-    for j in 0..alive.n {
-        let step = middle[j] - start[j];
-        let bend = alive.gamma[j] - middle[j] - step;
-        let gamma = start[j] + length * (2.0 * step + length * bend);
-        // Never past half of the way to alpha: an extrapolation must not kill.
-        let least = alive.alpha[j] + 0.5 * (alive.gamma[j] - alive.alpha[j]);
-        alive.gamma[j] = gamma.max(least);
+    let length = (steps.sum() / bends.sum().max(1e-30)).sqrt().clamp(1.0, LONGEST);
+    let (length, half) = (L::splat(length), L::splat(0.5));
+    for j in (0..alive.n).step_by(L::N) {
+        // SAFETY: as above.
+        unsafe {
+            let (start, middle) = (L::load(start.as_ptr().add(j)), L::load(middle.as_ptr().add(j)));
+            let last = L::load(alive.gamma.as_ptr().add(j));
+            let step = middle.sub(start);
+            let bend = last.sub(middle).sub(step);
+            let gamma = bend.mul_add(length, step.add(step)).mul_add(length, start);
+            // Never past half of the way to alpha: an extrapolation must not kill.
+            let least = last.add(L::load(alive.alpha.as_ptr().add(j))).mul(half);
+            gamma.max(least).store(alive.gamma.as_mut_ptr().add(j));
+        }
     }
 }
