@@ -17,7 +17,7 @@ pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes,
 pub use normal::fill_normal;
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{
-    DocumentScratch, RowsMut, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
+    DocumentScratch, RowsMut, Solve, Solved, TopicRows, gather_word, inverse_totals, pad_topics,
     solve_document, solve_document_exact,
 };
 

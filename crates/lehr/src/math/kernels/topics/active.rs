@@ -1,8 +1,8 @@
 //! Iterations over the few topics that are alive in a document: topic-major, words in lanes.
 
 use super::full::Words;
-use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve};
-use crate::math::kernels::digamma::exp_digamma32;
+use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve, theta_shift};
+use crate::math::kernels::digamma::shifted_exp_digamma32;
 use crate::math::kernels::lanes32::{BLOCK, Lanes32};
 
 /// The most topics that go on together.
@@ -27,7 +27,9 @@ pub(super) struct Alive {
     /// Below this gamma a topic is dead; 0 if it may not die.
     death: [f32; MOST],
     gamma: [f32; MOST],
+    /// `exp(digamma(gamma) + shift)`.
     theta: [f32; MOST],
+    shift: f32,
     /// `sum_w counts[w] / z[w] * b[w][k]`.
     sums: [f32; MOST],
 }
@@ -43,6 +45,7 @@ impl Default for Alive {
             death: zeros,
             gamma: zeros,
             theta: zeros,
+            shift: 0.0,
             sums: zeros,
         }
     }
@@ -63,6 +66,11 @@ impl Alive {
         self.death[j] = death;
         self.gamma[j] = gamma;
         self.n += 1;
+    }
+
+    /// What was added to the logarithms of theta.
+    pub fn shift(&self) -> f32 {
+        self.shift
     }
 
     /// Topic, gamma and theta of each.
@@ -108,13 +116,15 @@ impl Alive {
         self.n = kept;
     }
 
-    /// `theta = exp(digamma(gamma))`.
+    /// `theta = exp(digamma(gamma) + shift)`.
     #[inline(always)]
     fn set_theta<L: Lanes32>(&mut self) {
+        self.shift = theta_shift(&self.gamma);
+        let shift = L::splat(self.shift);
         for j in (0..self.n).step_by(L::N) {
             // SAFETY: `j + N <= MOST`, as N divides 16.
             unsafe {
-                let theta = exp_digamma32(L::load(self.gamma.as_ptr().add(j)));
+                let theta = shifted_exp_digamma32(L::load(self.gamma.as_ptr().add(j)), shift);
                 theta.zero_below(L::splat(SMALLEST_THETA)).store(self.theta.as_mut_ptr().add(j));
             }
         }
