@@ -231,7 +231,7 @@ fn rows_are_the_twins_at_every_size() {
                 assert!(row[n_topics..].iter().all(|&b| b == 0.0), "padding is 0");
                 let sum: f64 = exact.iter().sum();
                 assert!((f64::from(words.rows.sums()[w]) / sum - 1.0).abs() < 3e-5);
-                assert_eq!(words.rows.ln_scale()[w] < 0.0, exact.len() > 0 && w % 7 == 6);
+                assert_eq!(words.rows.ln_scale()[w] < 0.0, w % 7 == 6);
             }
         }
     }
@@ -290,7 +290,7 @@ fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<(Vec<u32>, Vec<f32>)>) 
         })
         .collect();
     let words = Words::from_lambda(isa, n_topics, &lambda);
-    let documents = (0..40)
+    let documents = (0..100)
         .map(|_| {
             let topics: Vec<usize> = (0..2 + (2.0 * unit(&mut rng)) as usize)
                 .map(|_| (unit(&mut rng) * n_topics as f64) as usize)
@@ -306,24 +306,29 @@ fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<(Vec<u32>, Vec<f32>)>) 
     (words, documents)
 }
 
+/// Dropping topics changes no optimum. The other shortcuts may end in another of several, better or
+/// worse by chance, but not worse on the whole.
 #[test]
 fn shortcuts_keep_the_bound() {
+    let settings = Solve { tol: 1e-5, max_iterations: 1000, ..Solve::default() };
+    let dropping = Solve { relax: 1.0, extrapolate_below: 0.0, ..settings };
     for isa in Isa::available() {
         for n_topics in [7, 20, 60, 100] {
             let (words, documents) = made_corpus(isa, n_topics);
-            for alpha in [1.0 / n_topics as f32, 0.01, 0.1, 0.6] {
-                let (mut lost, mut fewer) = (0.0, 0);
+            for alpha in [1.0 / n_topics as f32, 0.02, 0.1, 0.6] {
+                let (mut lost, mut fewer) = ([0.0; 2], 0);
                 for (slots, counts) in &documents {
-                    let settings = Solve { tol: 1e-5, max_iterations: 1000, ..Solve::default() };
-                    let got = words.fast(slots, counts, alpha, &settings);
                     let exact = words.exact(slots, counts, alpha, 1e-5, 1000);
                     let bound = |gamma: &[f64]| words.bound(slots, counts, alpha, gamma);
-                    lost += (bound(&exact.gamma) - bound(&got.gamma)) / documents.len() as f64;
-                    fewer += i64::from(exact.iterations) - i64::from(got.iterations);
+                    for (lost, settings) in lost.iter_mut().zip([dropping, settings]) {
+                        let got = words.fast(slots, counts, alpha, &settings);
+                        *lost += (bound(&exact.gamma) - bound(&got.gamma)) / documents.len() as f64;
+                        fewer += i64::from(exact.iterations) - i64::from(got.iterations);
+                    }
                 }
-                // Where there are several optima the shortcuts may find a better one.
-                println!("{isa:?} K={n_topics} alpha={alpha}: {lost:e} {fewer}");
-                assert!(lost < 1e-4 && lost > -1e-3, "{isa:?} K={n_topics} alpha={alpha}: {lost}");
+                println!("{isa:?} K={n_topics} alpha={alpha}: {lost:?} {fewer}");
+                assert!(lost[0].abs() < 1e-4, "{isa:?} K={n_topics} alpha={alpha}: {lost:?}");
+                assert!(lost[1] < 5e-4, "{isa:?} K={n_topics} alpha={alpha}: {lost:?}");
                 assert!(fewer > 0, "shortcuts take no more iterations");
             }
         }
@@ -389,7 +394,7 @@ fn scratch_leaves_no_trace() {
         let mut scratch = DocumentScratch::default();
         for settings in [Solve::default(), Solve::plain(1e-3, 30)] {
             for (i, (slots, counts)) in documents.iter().enumerate() {
-                let (slots, counts) = (&slots[i..], &counts[i..]);
+                let (slots, counts) = (&slots[i % 90..], &counts[i % 90..]);
                 let fresh = words.fast(slots, counts, 0.01, &settings);
                 let used = words.fast_from(slots, counts, 0.01, &settings, None, &mut scratch);
                 assert_eq!(format!("{fresh:?}"), format!("{used:?}"));

@@ -1,8 +1,9 @@
 //! The SIMD loops, each with a scalar twin in the tests, and the choice of instruction set. All
 //! `unsafe` of the arithmetic lives below this module.
 //!
-//! Every kernel puts independent results into the lanes (items, components or draws), never parts
-//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width.
+//! Every f64 kernel puts independent results into the lanes (items, components or draws), never parts
+//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width. The
+//! f32 kernels of topics do sum over lanes: there, instruction sets agree to rounding.
 
 mod lanes;
 mod lanes32;

@@ -253,10 +253,10 @@ impl Columns<'_> {
                     unsafe {
                         let even = L::load(self.coef.as_ptr().add(w));
                         let odd = L::load(self.coef.as_ptr().add(w + L::N));
-                        for i in 0..BLOCK / 2 {
-                            let (a, b) = (i, i + BLOCK / 2);
-                            sums[a] = L::load(rows[i].add(w)).mul_add(even, sums[a]);
-                            sums[b] = L::load(rows[i].add(w + L::N)).mul_add(odd, sums[b]);
+                        for (a, row) in rows[..BLOCK / 2].iter().enumerate() {
+                            let b = a + BLOCK / 2;
+                            sums[a] = L::load(row.add(w)).mul_add(even, sums[a]);
+                            sums[b] = L::load(row.add(w + L::N)).mul_add(odd, sums[b]);
                         }
                     }
                     w += 2 * L::N;
