@@ -154,8 +154,11 @@ impl Words {
     }
 }
 
-/// Words mostly from some topics, and their counts.
-fn document(rng: &mut Rng, length: usize, n_words: usize) -> (Vec<u32>, Vec<f32>) {
+/// Words and their counts.
+type Document = (Vec<u32>, Vec<f32>);
+
+/// Any words.
+fn document(rng: &mut Rng, length: usize, n_words: usize) -> Document {
     (0..length)
         .map(|_| {
             let count = 1.0 + (3.0 * unit(rng).powi(3)).floor();
@@ -281,7 +284,7 @@ fn statistics_are_the_twins_at_every_size() {
 
 /// Lambda of a made corpus: each topic owns a stretch of the vocabulary; and documents of two or
 /// three topics.
-fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<(Vec<u32>, Vec<f32>)>) {
+fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<Document>) {
     let (n_words, mut rng) = (40 * n_topics, rng(9));
     let lambda: Vec<f64> = (0..n_words * n_topics)
         .map(|i| {
