@@ -1,7 +1,7 @@
 //! The kernels of online LDA against plain f64 twins, in every instruction set this machine has.
 
 use lehr::math::kernels::{
-    DocumentScratch, Isa, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
+    DocumentScratch, Isa, RowsMut, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
     solve_document, solve_document_exact,
 };
 use lehr::math::rng::{Address, Purpose, Rng};
@@ -11,6 +11,17 @@ use proptest::test_runner::FileFailurePersistence;
 
 fn rng(seed: u64) -> Rng {
     Address::new(seed, Purpose::Data, 0, 0).rng(0)
+}
+
+/// Fills every row of a chunk, row `r` of the table from `lambda_of(r)`.
+fn fill<'a>(
+    chunk: &mut RowsMut<'_>,
+    isa: Isa,
+    lambda_of: impl Fn(usize) -> &'a [f64],
+    inverse: &[f32],
+) {
+    let range = chunk.range();
+    range.enumerate().for_each(|(i, row)| chunk.fill_row(isa, i, lambda_of(row), inverse));
 }
 
 /// A number between 0 and 1.
@@ -57,7 +68,7 @@ impl Words {
         rows.resize(n_words + 5, n_topics + 40);
         rows.resize(n_words, n_topics);
         for mut chunk in rows.chunks_mut(3) {
-            chunk.fill(isa, |w| &lambda[w * n_topics..][..n_topics], &inverse);
+            fill(&mut chunk, isa, |w| &lambda[w * n_topics..][..n_topics], &inverse);
         }
         let exact = (0..lambda.len())
             .map(|i| {
@@ -267,7 +278,8 @@ fn statistics_are_the_twins_at_every_size() {
             let docs: Vec<u32> = (0..n_docs).map(|_| (20.0 * unit(&mut rng)) as u32).collect();
             let coefs: Vec<f32> = (0..n_docs).map(|_| rng.normal() as f32).collect();
             let mut out = vec![1.0; n_topics];
-            gather_word(isa, &docs, &coefs, &thetas, &row, &mut out);
+            let thetas_by_doc: Vec<&[f32]> = thetas.chunks_exact(stride).collect();
+            gather_word(isa, &docs, &coefs, &thetas_by_doc, &row, &mut out);
             for k in 0..n_topics {
                 let (mut sum, mut size) = (0.0, 0.0);
                 for (&d, &c) in docs.iter().zip(&coefs) {
@@ -440,8 +452,8 @@ fn rows_can_be_filled_in_parallel_and_stored() {
     many.resize(n_words, n_topics);
     let isa = Isa::detect();
     let lambda_of = |w: usize| &lambda[w * n_topics..][..n_topics];
-    one.chunks_mut(n_words).for_each(|mut chunk| chunk.fill(isa, lambda_of, &inverse));
-    many.par_chunks_mut(4).for_each(|mut chunk| chunk.fill(isa, lambda_of, &inverse));
+    one.chunks_mut(n_words).for_each(|mut chunk| fill(&mut chunk, isa, lambda_of, &inverse));
+    many.par_chunks_mut(4).for_each(|mut chunk| fill(&mut chunk, isa, lambda_of, &inverse));
     assert_eq!((one.values(), one.sums()), (many.values(), many.sums()));
     let stored = serde_json::to_string(&one).unwrap();
     let read: TopicRows = serde_json::from_str(&stored).unwrap();

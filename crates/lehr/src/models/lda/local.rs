@@ -64,6 +64,8 @@ pub struct Scratch {
     theta64: Vec<f64>,
     warm32: Vec<f32>,
     warm64: Vec<f64>,
+    /// ln of the factor that theta lacks beside the usual one.
+    theta_ln_scale: f64,
     kernel: DocumentScratch,
 }
 
@@ -113,8 +115,10 @@ impl Lda {
             theta64,
             warm32,
             warm64,
+            theta_ln_scale,
             kernel,
         } = scratch;
+        *theta_ln_scale = 0.0;
         gamma64.resize(n_topics, 0.0);
         if self.params.exact {
             counts64.clear();
@@ -148,7 +152,7 @@ impl Lda {
             warm32.extend_from_slice(warm);
             warm32.resize(stride, 0.0);
         }
-        solve_document(
+        let solved = solve_document(
             self.isa,
             &expect.rows,
             slots,
@@ -160,7 +164,9 @@ impl Lda {
             gamma,
             theta,
             coef,
-        )
+        );
+        *theta_ln_scale = f64::from(solved.ln_scale);
+        solved.iterations
     }
 
     /// Gamma in double precision, after [`Lda::solve_one`].
@@ -188,7 +194,7 @@ impl Lda {
                 let ln_scale = f64::from(expect.rows.ln_scale()[slot as usize]);
                 (count / f64::from(scratch.coef[i]), ln_scale)
             };
-            likelihood += count * (z.ln() + ln_scale - total);
+            likelihood += count * (z.ln() + ln_scale + scratch.theta_ln_scale - total);
         }
         likelihood + bound::of_theta(&expect.alpha, &scratch.gamma64)
     }

@@ -138,23 +138,6 @@ impl RowsMut<'_> {
         self.first..self.first + self.sums.len()
     }
 
-    /// Fills every row: row `r` of the table from `lambda_of(r)`, as [`fill_row`](Self::fill_row) does.
-    /// Lambda is asked for two rows ahead, since it seldom is in a cache.
-    pub fn fill<'b>(
-        &mut self,
-        isa: Isa,
-        lambda_of: impl Fn(usize) -> &'b [f64],
-        inverse_totals: &[f32],
-    ) {
-        let range = self.range();
-        for (i, row) in range.clone().enumerate() {
-            if row + 2 < range.end {
-                prefetch(lambda_of(row + 2));
-            }
-            self.fill_row(isa, i, lambda_of(row), inverse_totals);
-        }
-    }
-
     /// Fills row `i` of these from a word's `lambda` (one per topic, all above 0) and the
     /// [`inverse_totals`]. Relative error about 1e-6 + 2e-7 / lambda; entries below 1e-20 become 0.
     ///
@@ -177,18 +160,6 @@ pub fn inverse_totals(totals: &[f64], out: &mut [f32]) {
         *out = (-digamma(total)).exp().min(1e18) as f32;
     }
     padding.fill(0.0);
-}
-
-/// Asks for the cache lines of some numbers.
-fn prefetch(numbers: &[f64]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in numbers.chunks(8) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 CPU has the instruction, and it never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = numbers;
 }
 
 dispatch! {
