@@ -23,6 +23,23 @@ fn make_points(path: &Path, n_items: usize, item: u64, label: bool) {
     write::table(path, &columns).unwrap();
 }
 
+/// Documents of 40 words about one of three things.
+fn make_articles(path: &Path, n_docs: usize, item: u64) {
+    const THINGS: [&str; 3] = [
+        "glass furnace oven kiln melt silica anneal window bottle lens",
+        "river boat sail harbour anchor tide captain fish net wave",
+        "guitar drum chord melody rhythm singer concert stage song violin",
+    ];
+    let mut rng = Address::new(12, Purpose::Data, 0, 0).rng(item);
+    let mut lines = String::new();
+    for _ in 0..n_docs {
+        let words: Vec<&str> = THINGS[rng.below(3) as usize].split(' ').collect();
+        let text: Vec<&str> = (0..40).map(|_| words[rng.below(10) as usize]).collect();
+        lines += &format!("{{\"text\": \"{}\"}}\n", text.join(" "));
+    }
+    std::fs::write(path, lines).unwrap();
+}
+
 fn run(folder: &Path, line: &str) -> String {
     let line = line.split('#').next().unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().skip(1).collect();
@@ -41,12 +58,14 @@ fn every_command_of_the_readme_works() {
     let folder = tempfile::tempdir().unwrap();
     make_points(&folder.path().join("points.csv"), 600, 0, false);
     make_points(&folder.path().join("heldout.csv"), 100, 1, false);
+    make_articles(&folder.path().join("articles.jsonl"), 400, 0);
+    make_articles(&folder.path().join("new.jsonl"), 60, 1);
     let commands: Vec<&str> = README
         .lines()
         .filter_map(|line| line.strip_prefix("$ "))
         .filter(|l| l.starts_with("lehr "))
         .collect();
-    assert!(commands.len() >= 7, "the README lost its commands: {commands:?}");
+    assert!(commands.len() >= 13, "the README lost its commands: {commands:?}");
     for command in commands {
         let output = run(folder.path(), command);
         assert!(!output.is_empty(), "{command} said nothing");

@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use crate::math::kernels::prefetch;
 use crate::math::table::Table;
 
 /// Rows that one worker brings up to date at a time; part of the definition of the totals.
@@ -112,6 +113,12 @@ impl Lambda {
         if let Some(lazy) = &self.lazy {
             catch_up(lazy.since[row], lazy.now, eta, out);
         }
+    }
+
+    /// Says that a row will be read soon: rows that a batch touches lie far apart.
+    #[inline]
+    pub fn prefetch(&self, row: usize) {
+        prefetch(self.stored.row(row));
     }
 
     /// A copy in which every row is current; `prior` writes a row's eta.

@@ -1,6 +1,7 @@
 //! Digamma and log-gamma against 50-digit reference values, from 1e-100 to 1e10. The table and the
 //! script that makes it stand in `fixtures/special`.
 
+use lehr::math::kernels::{Isa, exp_digamma_f32, exp_digamma_f64};
 use lehr::math::special::{digamma, ln_gamma, ln_multigamma, multidigamma};
 
 const VALUES: &str = include_str!("fixtures/special/values.txt");
@@ -46,6 +47,84 @@ fn ln_gamma_is_as_good_as_it_says() {
 fn ln_multigamma_is_as_good_as_it_says() {
     let (error, at) = worst("ln_multigamma", |x, d| ln_multigamma(x, d.unwrap()));
     assert!(error < 8e-15, "{error:e} at {at}");
+}
+
+/// Arguments and values of exp_digamma.
+fn exp_digammas() -> (Vec<f64>, Vec<f64>) {
+    let parse = |line: &str| {
+        let mut words = line.split(' ').skip(1).map(|word| word.parse::<f64>().unwrap());
+        (words.next().unwrap(), words.next().unwrap())
+    };
+    VALUES.lines().filter(|line| line.starts_with("exp_digamma ")).map(parse).unzip()
+}
+
+#[test]
+fn exp_digamma_f64_is_as_good_as_it_says() {
+    let (x, expected) = exp_digammas();
+    assert!(x.len() > 400);
+    for isa in Isa::available() {
+        let mut out = vec![f64::NAN; x.len()];
+        exp_digamma_f64(isa, &x, &mut out);
+        let mut worst = 0.0f64;
+        for ((x, out), expected) in x.iter().zip(out).zip(&expected) {
+            if *expected < 1e-306 {
+                assert!(out <= 1.1e-306, "{isa:?} {x}: {out}");
+                continue;
+            }
+            worst = worst.max((out / expected - 1.0).abs() / (8.0 + 2.0 / x));
+        }
+        println!("{isa:?}: {worst:e}");
+        assert!(worst < 4e-16, "{isa:?} {worst:e}");
+    }
+}
+
+#[test]
+fn exp_digamma_f32_is_as_good_as_it_says() {
+    let (x, expected) = exp_digammas();
+    let singles: Vec<f32> = x.iter().map(|&x| x as f32).collect();
+    assert!(singles.iter().zip(&x).all(|(&single, &x)| f64::from(single) == x));
+    for isa in Isa::available() {
+        let mut out = vec![f32::NAN; x.len()];
+        exp_digamma_f32(isa, &singles, &mut out);
+        let mut worst = 0.0f64;
+        for ((x, out), expected) in x.iter().zip(out).zip(&expected) {
+            if *expected < 1e-37 {
+                assert!(out <= 1.1e-37, "{isa:?} {x}: {out}");
+                continue;
+            }
+            worst = worst.max((f64::from(out) / expected - 1.0).abs() / (2.0 + 1.0 / x));
+        }
+        println!("{isa:?}: {worst:e}");
+        assert!(worst < 3e-7, "{isa:?} {worst:e}");
+    }
+}
+
+/// Every length, and the ends of the range: no NaN, nothing written beyond.
+#[test]
+fn exp_digamma_takes_any_slice() {
+    for isa in Isa::available() {
+        for n in 0..40 {
+            let x: Vec<f32> = (0..n).map(|i| 0.5 + i as f32).collect();
+            let mut out = vec![0.0; n];
+            exp_digamma_f32(isa, &x, &mut out);
+            let wide: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
+            let mut wide_out = vec![0.0; n];
+            exp_digamma_f64(isa, &wide, &mut wide_out);
+            for i in 0..n {
+                let expected = digamma(wide[i]).exp();
+                assert!((wide_out[i] / expected - 1.0).abs() < 1e-13);
+                assert!((f64::from(out[i]) / expected - 1.0).abs() < 2e-6);
+            }
+        }
+        let mut out = [f32::NAN; 4];
+        exp_digamma_f32(isa, &[0.0, f32::MIN_POSITIVE, 1e30, f32::MAX], &mut out);
+        assert_eq!((out[0], out[1]), (0.0, 0.0));
+        assert!((out[2] / 1e30 - 1.0).abs() < 1e-6 && out[3] > 3.4e38, "{out:?}");
+        let mut out = [f64::NAN; 3];
+        exp_digamma_f64(isa, &[0.0, 1e-300, 1e100], &mut out);
+        assert_eq!((out[0], out[1]), (0.0, 0.0));
+        assert!((out[2] / 1e100 - 1.0).abs() < 1e-14, "{out:?}");
+    }
 }
 
 /// multidigamma is the sum it says it is; psi(x) - psi(x - 1) = 1 / (x - 1) checks it independently.

@@ -156,11 +156,12 @@ impl Updater {
         let row = RowUpdate { model, phase, step, raw, hyper: &lambda.hyper };
         let (layout, (stored, lazy)) = (&self.layout, lambda.parts());
         self.valid.par_chunks_mut(CHUNK).enumerate().for_each(|(c, valid)| {
-            let mut buffers = Buffers::new(layout);
+            let (mut buffers, mut old) = (Buffers::new(layout), vec![0.0; layout.width]);
             for (i, valid) in valid.iter_mut().enumerate() {
                 let r = raw.rows.row(c * CHUNK + i);
-                buffers.old.copy_from_slice(stored.row(r));
-                row.propose(layout, r, lazy.map(|lazy| (lazy.since[r], lazy.now)), &mut buffers);
+                old.copy_from_slice(stored.row(r));
+                let mark = lazy.map(|lazy| (lazy.since[r], lazy.now));
+                row.propose(layout, r, mark, &mut old, &mut buffers);
                 *valid = row.is_valid(r, &buffers.new)
                     && (!strict || model.above_prior(r, &buffers.new));
             }
@@ -219,21 +220,23 @@ impl Updater {
                 for slot in slots {
                     let r = raw.rows.row(slot);
                     let out = &mut stretch[(r - from) * width..][..width];
-                    buffers.old.copy_from_slice(out);
                     let mark = marks.get(r - from).map(|&since| (since, now));
-                    row.propose(layout, r, mark, &mut buffers);
-                    if !row.is_valid(r, &buffers.new) {
+                    row.propose(layout, r, mark, out, &mut buffers);
+                    let Buffers { new, .. } = &mut buffers;
+                    if !row.is_valid(r, new) {
                         halved += 1;
-                        halve(model, r, &buffers.old, &mut buffers.new);
+                        halve(model, r, out, new);
                     }
                     if keep_totals {
                         // The decay is in the totals already, see below: what the row gained beyond.
-                        for ((g, new), old) in gain.iter_mut().zip(&buffers.new).zip(&buffers.old) {
-                            *g += new - old;
+                        for ((gain, new), old) in gain.iter_mut().zip(&*new).zip(&mut *out) {
+                            *gain += new - *old;
+                            *old = *new;
                         }
                         marks[r - from] = now;
+                    } else {
+                        out.copy_from_slice(new);
                     }
-                    out.copy_from_slice(&buffers.new);
                 }
                 (halved, gain)
             })
@@ -286,35 +289,41 @@ struct RowUpdate<'a, M: Model> {
 
 struct Buffers {
     eta: Vec<f64>,
-    old: Vec<f64>,
+    /// The row that `eta` belongs to; a lazy model's rows all have the same.
+    eta_row: Option<usize>,
     new: Vec<f64>,
 }
 
 impl Buffers {
     fn new(layout: &Layout) -> Self {
         let row = || vec![0.0; layout.width];
-        Buffers { eta: row(), old: row(), new: row() }
+        Buffers { eta: row(), eta_row: None, new: row() }
     }
 }
 
 impl<M: Model> RowUpdate<'_, M> {
-    /// From the stored row in `old`: `new <- (1 - rho) old + rho (eta + scale * natural(raw))` in the
-    /// phase's columns. A lazy row carries its `mark` (ln P when it was stored, ln P now), in which
-    /// this step's decay is included; it is brought up to date in `old`.
+    /// `new <- (1 - rho) old + rho (eta + scale * natural(raw))` in the phase's columns. A lazy row
+    /// carries its `mark` (ln P when it was stored, ln P now), in which this step's decay is included;
+    /// `old` is then brought up to date.
     fn propose(
         &self,
         layout: &Layout,
         row: usize,
         mark: Option<(f64, f64)>,
+        old: &mut [f64],
         buffers: &mut Buffers,
     ) {
         let RowUpdate { model, phase, step, raw, hyper } = *self;
-        let Buffers { eta, old, new } = buffers;
-        model.prior(hyper, row, eta);
+        let Buffers { eta, eta_row, new } = buffers;
+        if eta_row.is_none_or(|of| of != row && !layout.lazy) {
+            model.prior(hyper, row, eta);
+            *eta_row = Some(row);
+        }
         if let Some((since, now)) = mark {
             catch_up(since, now, eta, old);
+        } else {
+            new.copy_from_slice(old);
         }
-        new.copy_from_slice(old);
         let columns = layout.phases[phase].columns.clone();
         let part = &mut new[columns.clone()];
         model.to_natural(phase, old, raw, row, part);
@@ -333,7 +342,8 @@ impl<M: Model> RowUpdate<'_, M> {
     }
 
     fn is_valid(&self, row: usize, new: &[f64]) -> bool {
-        new.iter().all(|x| x.is_finite()) && self.model.in_domain(row, new)
+        // To the end in any case: a loop without a way out is done in vectors.
+        new.iter().fold(true, |finite, x| finite & x.is_finite()) && self.model.in_domain(row, new)
     }
 }
 

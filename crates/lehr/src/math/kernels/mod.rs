@@ -1,8 +1,9 @@
 //! The SIMD loops, each with a scalar twin in the tests, and the choice of instruction set. All
 //! `unsafe` of the arithmetic lives below this module.
 //!
-//! Every kernel puts independent results into the lanes (items, components or draws), never parts
-//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width.
+//! Every f64 kernel puts independent results into the lanes (items, components or draws), never parts
+//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width. The
+//! f32 kernels of topics do sum over lanes: there, instruction sets agree to rounding.
 
 mod lanes;
 mod lanes32;
@@ -17,7 +18,7 @@ pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes,
 pub use normal::fill_normal;
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{
-    DocumentScratch, RowsMut, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
+    DocumentScratch, RowsMut, Solve, Solved, TopicRows, gather_word, inverse_totals, pad_topics,
     solve_document, solve_document_exact,
 };
 
@@ -59,6 +60,18 @@ impl Isa {
             Isa::Avx512 => vec![Isa::Portable, Isa::Avx2, Isa::Avx512],
         }
     }
+}
+
+/// Asks for the cache lines of some numbers that will be needed soon.
+pub(crate) fn prefetch(numbers: &[f64]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in numbers.chunks(8) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 CPU has the instruction, and it never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = numbers;
 }
 
 /// Writes the public face of a kernel: checks that the CPU has `isa`, then enters the generic body

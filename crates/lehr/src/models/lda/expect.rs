@@ -12,6 +12,9 @@ use crate::model::{Model, RowSet};
 /// Rows that one worker fills at a time.
 const CHUNK: usize = 64;
 
+/// How many rows ahead lambda is asked for, since it seldom is in a cache.
+const AHEAD: usize = 2;
+
 /// The expectations of the words of a batch: exp(E[ln beta_kw]) by word, and alpha.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Expect {
@@ -57,7 +60,9 @@ pub(super) fn refresh(lda: &Lda, lambda: &Lambda, rows: &RowSet, expect: &mut Ex
     expect.rows.par_chunks_mut(CHUNK).for_each_init(
         || vec![0.0; n_topics],
         |buffer, mut chunk| {
+            let last = chunk.range().end - 1;
             for (i, slot) in chunk.range().enumerate() {
+                lambda.prefetch(rows.row((slot + AHEAD).min(last)));
                 lambda.read(rows.row(slot), &prior, buffer);
                 chunk.fill_row(lda.isa, i, buffer, &inverse);
             }

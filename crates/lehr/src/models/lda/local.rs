@@ -31,13 +31,22 @@ pub struct Documents {
     iterations: u64,
 }
 
-/// Words of the documents: which, in which document of the shard, and count / z.
+/// Words of the documents.
 #[derive(Debug, Default)]
 struct Part {
-    slots: Vec<u32>,
-    docs: Vec<u32>,
-    coefs: Vec<f32>,
+    found: Vec<Found>,
+    /// count / z of each in the exact mode.
     coefs64: Vec<f64>,
+}
+
+/// A word of a document.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    slot: u32,
+    /// The document's place in the shard.
+    doc: u32,
+    /// count / z.
+    coef: f32,
 }
 
 /// The buffers of one worker.
@@ -45,6 +54,7 @@ struct Part {
 pub struct Scratch {
     slots: Vec<u32>,
     counts: Vec<f32>,
+    /// The same, for the exact mode.
     counts64: Vec<f64>,
     coef: Vec<f32>,
     coef64: Vec<f64>,
@@ -54,6 +64,8 @@ pub struct Scratch {
     theta64: Vec<f64>,
     warm32: Vec<f32>,
     warm64: Vec<f64>,
+    /// ln of the factor that theta lacks beside the usual one.
+    theta_ln_scale: f64,
     kernel: DocumentScratch,
 }
 
@@ -76,8 +88,8 @@ impl Lda {
         Solve { tol, max_iterations: self.params.local_iterations, ..base }
     }
 
-    /// Finds gamma of one document, whose slots and counts are in the scratch; leaves gamma in
-    /// `scratch.gamma64`, theta and coef behind. Returns the iterations.
+    /// Finds gamma of one document, whose slots and counts are in the scratch; leaves gamma, theta and
+    /// coef behind. Returns the iterations.
     pub(super) fn solve_one(
         &self,
         expect: &Expect,
@@ -103,10 +115,14 @@ impl Lda {
             theta64,
             warm32,
             warm64,
+            theta_ln_scale,
             kernel,
         } = scratch;
+        *theta_ln_scale = 0.0;
         gamma64.resize(n_topics, 0.0);
         if self.params.exact {
+            counts64.clear();
+            counts64.extend(counts.iter().map(|&count| f64::from(count)));
             coef64.resize(n_words, 0.0);
             theta64.resize(n_topics, 0.0);
             warm64.clear();
@@ -136,7 +152,7 @@ impl Lda {
             warm32.extend_from_slice(warm);
             warm32.resize(stride, 0.0);
         }
-        let iterations = solve_document(
+        let solved = solve_document(
             self.isa,
             &expect.rows,
             slots,
@@ -149,31 +165,36 @@ impl Lda {
             theta,
             coef,
         );
-        gamma64.iter_mut().zip(&*gamma).for_each(|(to, &from)| *to = f64::from(from));
-        // What was dropped has exactly its prior, which f32 may not hold.
-        for (gamma64, (&gamma, (&alpha32, &alpha))) in
-            gamma64.iter_mut().zip(gamma.iter().zip(expect.alpha32.iter().zip(&expect.alpha)))
-        {
-            if gamma.to_bits() == alpha32.to_bits() {
-                *gamma64 = alpha;
+        *theta_ln_scale = f64::from(solved.ln_scale);
+        solved.iterations
+    }
+
+    /// Gamma in double precision, after [`Lda::solve_one`].
+    pub(super) fn gamma_of_one<'a>(&self, expect: &Expect, scratch: &'a mut Scratch) -> &'a [f64] {
+        if !self.params.exact {
+            for (k, gamma64) in scratch.gamma64.iter_mut().enumerate() {
+                // What was dropped has exactly its prior, which f32 may not hold.
+                let gamma = scratch.gamma[k];
+                let dropped = gamma.to_bits() == expect.alpha32[k].to_bits();
+                *gamma64 = if dropped { expect.alpha[k] } else { f64::from(gamma) };
             }
         }
-        iterations
+        &scratch.gamma64
     }
 
     /// A document's part of the bound, after [`Lda::solve_one`].
-    pub(super) fn bound_of_one(&self, expect: &Expect, scratch: &Scratch) -> f64 {
-        let total = digamma(scratch.gamma64.iter().sum());
+    pub(super) fn bound_of_one(&self, expect: &Expect, scratch: &mut Scratch) -> f64 {
+        let total = digamma(self.gamma_of_one(expect, scratch).iter().sum());
         let mut likelihood = 0.0;
         for (i, &slot) in scratch.slots.iter().enumerate() {
-            let count = scratch.counts64[i];
+            let count = f64::from(scratch.counts[i]);
             let (z, ln_scale) = if self.params.exact {
                 (count / scratch.coef64[i], expect.exact_ln_scale[slot as usize])
             } else {
                 let ln_scale = f64::from(expect.rows.ln_scale()[slot as usize]);
                 (count / f64::from(scratch.coef[i]), ln_scale)
             };
-            likelihood += count * (z.ln() + ln_scale - total);
+            likelihood += count * (z.ln() + ln_scale + scratch.theta_ln_scale - total);
         }
         likelihood + bound::of_theta(&expect.alpha, &scratch.gamma64)
     }
@@ -181,14 +202,12 @@ impl Lda {
 
 impl Scratch {
     /// Takes the words and counts of a document.
-    pub(super) fn load(&mut self, words: impl Iterator<Item = (usize, f64)>) {
+    pub(super) fn load(&mut self, words: impl Iterator<Item = (usize, f32)>) {
         self.slots.clear();
         self.counts.clear();
-        self.counts64.clear();
         for (slot, count) in words {
             self.slots.push(slot as u32);
-            self.counts.push(count as f32);
-            self.counts64.push(count);
+            self.counts.push(count);
         }
     }
 }
@@ -211,30 +230,32 @@ pub(super) fn step(
     let learns = lda.params.learn_alpha != LearnAlpha::No;
     for (d, &n) in shard.items.iter().enumerate() {
         let doc = shard.data.doc(n as usize);
-        scratch.load(doc.iter().map(|e| (shard.rows.slot(e.word as usize), f64::from(e.count))));
+        scratch.load(doc.iter().map(|e| (shard.rows.slot(e.word as usize), e.count)));
         let warm = shard.warm.get(d * n_topics..(d + 1) * n_topics).unwrap_or(&[]);
         out.iterations += u64::from(lda.solve_one(expect, ask.precise, warm, scratch));
         if ask.bound {
             bounds[d] = lda.bound_of_one(expect, scratch);
         }
-        out.gamma.extend(scratch.gamma64.iter().map(|&gamma| gamma as f32));
+        if !shard.warm.is_empty() {
+            let gamma = lda.gamma_of_one(expect, scratch);
+            out.gamma.extend(gamma.iter().map(|&gamma| gamma as f32));
+        }
         if !ask.stats {
             continue;
         }
         if learns {
-            let total = digamma(scratch.gamma64.iter().sum());
-            for (sum, &gamma) in out.sum_ln_theta.iter_mut().zip(&scratch.gamma64) {
+            let gamma = lda.gamma_of_one(expect, scratch);
+            let total = digamma(gamma.iter().sum());
+            for (sum, &gamma) in out.sum_ln_theta.iter_mut().zip(gamma) {
                 *sum += digamma(gamma) - total;
             }
         }
         for (i, &slot) in scratch.slots.iter().enumerate() {
             let part = &mut out.parts[slot as usize / part];
-            part.slots.push(slot);
-            part.docs.push(d as u32);
+            let coef = scratch.coef.get(i).copied().unwrap_or(0.0);
+            part.found.push(Found { slot, doc: d as u32, coef });
             if lda.params.exact {
                 part.coefs64.push(scratch.coef64[i]);
-            } else {
-                part.coefs.push(scratch.coef[i]);
             }
         }
         if lda.params.exact {
@@ -268,9 +289,7 @@ impl Local<Expect> for Documents {
         self.sum_ln_theta.fill(0.0);
         self.iterations = 0;
         for part in &mut self.parts {
-            part.slots.clear();
-            part.docs.clear();
-            part.coefs.clear();
+            part.found.clear();
             part.coefs64.clear();
         }
     }
@@ -290,7 +309,7 @@ impl Local<Expect> for Documents {
         // The words' entries in order of words, and for each word in order of documents.
         let mut ends = vec![0usize; slots.len() + 1];
         for (_, part) in parts() {
-            part.slots.iter().for_each(|&slot| ends[slot as usize - slots.start + 1] += 1);
+            part.found.iter().for_each(|f| ends[f.slot as usize - slots.start + 1] += 1);
         }
         for i in 0..slots.len() {
             ends[i + 1] += ends[i];
@@ -304,14 +323,14 @@ impl Local<Expect> for Documents {
             .scan(0, |first, shard| Some(std::mem::replace(first, *first + shard.weights.len())))
             .collect();
         for (s, part) in parts() {
-            for (i, &slot) in part.slots.iter().enumerate() {
+            for (i, &Found { slot, doc, coef }) in part.found.iter().enumerate() {
                 let place = &mut next[slot as usize - slots.start];
-                let doc = part.docs[i] as usize;
+                let doc = doc as usize;
                 let shrink = shrinks[slot as usize - slots.start];
                 let weight = 1.0 + shrink * (shards[s].weights[doc] - 1.0);
                 entries.docs[*place] = (firsts[s] + doc) as u32;
                 if entries.exact.is_empty() {
-                    entries.coefs[*place] = (weight * f64::from(part.coefs[i])) as f32;
+                    entries.coefs[*place] = (weight * f64::from(coef)) as f32;
                 } else {
                     entries.exact[*place] = weight * part.coefs64[i];
                 }

@@ -186,7 +186,8 @@ impl Model for Lda {
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
         let floor = MARGIN * self.params.eta.min(1.0);
-        lambda.iter().all(|&x| x > floor)
+        // To the end in any case: a loop without a way out is done in vectors.
+        lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
 
     fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {

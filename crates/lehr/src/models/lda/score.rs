@@ -98,10 +98,11 @@ impl Lda {
                 Scratch::default,
                 |scratch, (theta, &n)| {
                     let doc = docs.doc(n as usize).iter();
-                    scratch.load(doc.map(|e| (rows.slot(e.word as usize), f64::from(e.count))));
+                    scratch.load(doc.map(|e| (rows.slot(e.word as usize), e.count)));
                     self.solve_one(expect, true, &[], scratch);
-                    let total: f64 = scratch.gamma64.iter().sum();
-                    theta.iter_mut().zip(&scratch.gamma64).for_each(|(t, g)| *t = g / total);
+                    let gamma = self.gamma_of_one(expect, scratch);
+                    let total: f64 = gamma.iter().sum();
+                    theta.iter_mut().zip(gamma).for_each(|(t, g)| *t = g / total);
                 },
             );
         });
@@ -138,21 +139,24 @@ impl Lda {
         sums: &mut Sums,
     ) {
         let slot = |entry: &Entry| rows.slot(entry.word as usize);
-        scratch.load(doc.iter().map(|e| (slot(e), f64::from(e.count))));
+        scratch.load(doc.iter().map(|e| (slot(e), e.count)));
         self.solve_one(expect, true, &[], scratch);
         sums.local += self.bound_of_one(expect, scratch);
         sums.tokens += doc.iter().map(|e| f64::from(e.count)).sum::<f64>();
 
         let (given, hidden) = halves(doc);
-        scratch.load(doc.iter().zip(&given).filter(|(_, n)| **n > 0.0).map(|(e, n)| (slot(e), *n)));
+        scratch.load(
+            doc.iter().zip(&given).filter(|(_, n)| **n > 0.0).map(|(e, n)| (slot(e), *n as f32)),
+        );
         self.solve_one(expect, true, &[], scratch);
-        let total: f64 = scratch.gamma64.iter().sum();
+        let gamma = self.gamma_of_one(expect, scratch);
+        let total: f64 = gamma.iter().sum();
         let (eta, ..) = split_hyper(&lambda.hyper);
         let prior = vec![eta; row.len()];
         let (tokens, n_words) = (self.tokens(), self.word_counts.len() as f64);
         for (entry, &n) in doc.iter().zip(&hidden).filter(|(_, n)| **n > 0.0) {
             lambda.read(entry.word as usize, &prior, row);
-            let expected = row.iter().zip(lambda.totals()).zip(&scratch.gamma64);
+            let expected = row.iter().zip(lambda.totals()).zip(gamma);
             let p: f64 = expected.map(|((x, all), gamma)| gamma / total * x / all).sum();
             let count = self.word_counts[entry.word as usize];
             let unigram = (count + eta) / (tokens + n_words * eta);

@@ -1,8 +1,8 @@
 //! Iterations over the few topics that are alive in a document: topic-major, words in lanes.
 
 use super::full::Words;
-use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve};
-use crate::math::kernels::digamma::exp_digamma32;
+use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve, theta_shift};
+use crate::math::kernels::digamma::shifted_exp_digamma32;
 use crate::math::kernels::lanes32::{BLOCK, Lanes32};
 
 /// The most topics that go on together.
@@ -27,7 +27,9 @@ pub(super) struct Alive {
     /// Below this gamma a topic is dead; 0 if it may not die.
     death: [f32; MOST],
     gamma: [f32; MOST],
+    /// `exp(digamma(gamma) + shift)`.
     theta: [f32; MOST],
+    shift: f32,
     /// `sum_w counts[w] / z[w] * b[w][k]`.
     sums: [f32; MOST],
 }
@@ -43,6 +45,7 @@ impl Default for Alive {
             death: zeros,
             gamma: zeros,
             theta: zeros,
+            shift: 0.0,
             sums: zeros,
         }
     }
@@ -65,6 +68,11 @@ impl Alive {
         self.n += 1;
     }
 
+    /// What was added to the logarithms of theta.
+    pub fn shift(&self) -> f32 {
+        self.shift
+    }
+
     /// Topic, gamma and theta of each.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f32, f32)> {
         (0..self.n).map(|j| (self.topic[j] as usize, self.gamma[j], self.theta[j]))
@@ -73,6 +81,18 @@ impl Alive {
     /// Takes the dead out, except the last.
     #[inline(always)]
     fn bury(&mut self) {
+        // Few iterations have any; this loop is a handful of vector comparisons.
+        let mut dead = false;
+        for j in 0..MOST {
+            dead |= self.gamma[j] < self.death[j];
+        }
+        if dead {
+            self.compact();
+        }
+    }
+
+    #[cold]
+    fn compact(&mut self) {
         let mut kept = 0;
         for j in 0..self.n {
             if self.gamma[j] < self.death[j] && (kept > 0 || j + 1 < self.n) {
@@ -89,19 +109,22 @@ impl Alive {
         }
         for j in kept..self.n {
             self.alpha[j] = 0.0;
+            self.death[j] = 0.0;
             self.gamma[j] = 0.0;
             self.place[j] = self.place[0];
         }
         self.n = kept;
     }
 
-    /// `theta = exp(digamma(gamma))`.
+    /// `theta = exp(digamma(gamma) + shift)`.
     #[inline(always)]
     fn set_theta<L: Lanes32>(&mut self) {
+        self.shift = theta_shift(&self.gamma);
+        let shift = L::splat(self.shift);
         for j in (0..self.n).step_by(L::N) {
             // SAFETY: `j + N <= MOST`, as N divides 16.
             unsafe {
-                let theta = exp_digamma32(L::load(self.gamma.as_ptr().add(j)));
+                let theta = shifted_exp_digamma32(L::load(self.gamma.as_ptr().add(j)), shift);
                 theta.zero_below(L::splat(SMALLEST_THETA)).store(self.theta.as_mut_ptr().add(j));
             }
         }
@@ -230,10 +253,10 @@ impl Columns<'_> {
                     unsafe {
                         let even = L::load(self.coef.as_ptr().add(w));
                         let odd = L::load(self.coef.as_ptr().add(w + L::N));
-                        for i in 0..BLOCK / 2 {
-                            let (a, b) = (i, i + BLOCK / 2);
-                            sums[a] = L::load(rows[i].add(w)).mul_add(even, sums[a]);
-                            sums[b] = L::load(rows[i].add(w + L::N)).mul_add(odd, sums[b]);
+                        for (a, row) in rows[..BLOCK / 2].iter().enumerate() {
+                            let b = a + BLOCK / 2;
+                            sums[a] = L::load(row.add(w)).mul_add(even, sums[a]);
+                            sums[b] = L::load(row.add(w + L::N)).mul_add(odd, sums[b]);
                         }
                     }
                     w += 2 * L::N;
@@ -284,8 +307,8 @@ pub(super) fn finish<L: Lanes32>(
         let change = columns.iterate::<L>(alive);
         done += 1;
         let settled = change < tol;
-        let extrapolate = change < extrapolate_below && done < settings.max_iterations;
-        if settled || !extrapolate {
+        let near = change < extrapolate_below && done < settings.max_iterations;
+        if settled || !near {
             if done > 2 {
                 alive.bury();
             }
@@ -300,7 +323,7 @@ pub(super) fn finish<L: Lanes32>(
         let change = columns.iterate::<L>(alive);
         done += 1;
         if change >= tol {
-            extrapolate_gamma(&start, &middle, alive);
+            extrapolate::<L>(&start, &middle, alive);
         }
         alive.bury();
         alive.set_theta::<L>();
@@ -314,21 +337,31 @@ pub(super) fn finish<L: Lanes32>(
 
 /// SQUAREM: from three points of the iteration to where they lead.
 #[inline(always)]
-fn extrapolate_gamma(start: &[f32; MOST], middle: &[f32; MOST], alive: &mut Alive) {
-    let (mut steps, mut bends) = (0.0, 0.0);
-    for j in 0..alive.n {
-        let step = middle[j] - start[j];
-        let bend = alive.gamma[j] - middle[j] - step;
-        steps += step * step;
-        bends += bend * bend;
+fn extrapolate<L: Lanes32>(start: &[f32; MOST], middle: &[f32; MOST], alive: &mut Alive) {
+    let (mut steps, mut bends) = (L::splat(0.0), L::splat(0.0));
+    for j in (0..alive.n).step_by(L::N) {
+        // SAFETY: `j + N <= MOST`, as N divides 16.
+        unsafe {
+            let middle = L::load(middle.as_ptr().add(j));
+            let step = middle.sub(L::load(start.as_ptr().add(j)));
+            let bend = L::load(alive.gamma.as_ptr().add(j)).sub(middle).sub(step);
+            steps = step.mul_add(step, steps);
+            bends = bend.mul_add(bend, bends);
+        }
     }
-    let length = (steps / bends.max(1e-30)).sqrt().clamp(1.0, LONGEST);
-    for j in 0..alive.n {
-        let step = middle[j] - start[j];
-        let bend = alive.gamma[j] - middle[j] - step;
-        let gamma = start[j] + length * (2.0 * step + length * bend);
-        // Never past half of the way to alpha: an extrapolation must not kill.
-        let least = alive.alpha[j] + 0.5 * (alive.gamma[j] - alive.alpha[j]);
-        alive.gamma[j] = gamma.max(least);
+    let length = (steps.sum() / bends.sum().max(1e-30)).sqrt().clamp(1.0, LONGEST);
+    let (length, half) = (L::splat(length), L::splat(0.5));
+    for j in (0..alive.n).step_by(L::N) {
+        // SAFETY: as above.
+        unsafe {
+            let (start, middle) = (L::load(start.as_ptr().add(j)), L::load(middle.as_ptr().add(j)));
+            let last = L::load(alive.gamma.as_ptr().add(j));
+            let step = middle.sub(start);
+            let bend = last.sub(middle).sub(step);
+            let gamma = bend.mul_add(length, step.add(step)).mul_add(length, start);
+            // Never past half of the way to alpha: an extrapolation must not kill.
+            let least = last.add(L::load(alive.alpha.as_ptr().add(j))).mul(half);
+            gamma.max(least).store(alive.gamma.as_mut_ptr().add(j));
+        }
     }
 }

@@ -13,7 +13,7 @@ mod gather;
 pub use exact::solve_document_exact;
 pub use gather::gather_word;
 pub use rows::{RowsMut, TopicRows, inverse_totals};
-pub use solve::{DocumentScratch, Solve, solve_document};
+pub use solve::{DocumentScratch, Solve, Solved, solve_document};
 
 /// `n_topics` rounded up to whole vectors of the widest instruction set: the length of a row.
 pub const fn pad_topics(n_topics: usize) -> usize {

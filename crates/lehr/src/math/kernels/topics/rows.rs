@@ -32,7 +32,7 @@ struct Line([f32; 16]);
 /// let mut inverse = vec![0.0; rows.stride()];
 /// inverse_totals(&[100.0, 200.0], &mut inverse);
 /// rows.chunks_mut(1).for_each(|mut chunk| chunk.fill_row(Isa::detect(), 0, &[5.0, 2.0], &inverse));
-/// assert!((rows.row(0)[0] - 4.5406 / 99.5).abs() < 1e-4);
+/// assert!((rows.row(0)[0] - 4.5092 / 99.5).abs() < 1e-5);
 /// ```
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TopicRows {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::active::{Alive, Columns, MOST, finish};
 use super::full::{Words, coefs, first_pass, pass};
 use super::rows::TopicRows;
-use crate::math::kernels::digamma::exp_digamma32;
+use crate::math::kernels::digamma::{four_reciprocals, shifted_exp_digamma32};
 use crate::math::kernels::lanes32::{Lanes32, Narrow};
 use crate::math::kernels::{Isa, dispatch};
 
@@ -19,6 +19,12 @@ pub(super) const SMALLEST_Z: f32 = 1e-26;
 /// no share to speak of; at 0.1 it is 3e-5, and a hundred such topics begin to count.
 const LARGEST_ALPHA: f32 = 0.05;
 
+/// Nor is one dropped that has more than this part of all words.
+const SMALL_PART: f32 = 0.02;
+
+/// Topics are dropped for the first time when all that would be have less than this part of all words.
+const SMALL_REST: f32 = 0.2;
+
 /// Iterations after which topics may be dropped.
 const BEFORE_DROPS: u32 = 3;
 
@@ -29,10 +35,10 @@ pub struct Solve {
     pub tol: f32,
     /// The most iterations.
     pub max_iterations: u32,
-    /// After a few iterations a topic with `gamma - alpha` below this (or below that part of the
-    /// smallest count, if counts are below 1) is dropped; 0 keeps all.
+    /// After a few iterations a topic with `gamma - alpha` below this is dropped, or below that part of
+    /// the smallest count, if counts are below 1, or of 2 % of all words; 0 keeps all.
     pub active: f32,
-    /// How far the first iterations go: 1 is plain, up to 1.5 is safe.
+    /// How far the first iterations go: 1 is plain; at 1.5 trained topics began to be worse.
     pub relax: f32,
     /// Extrapolate once gamma changes by less than this, on average over the topics; 0 is never.
     /// Above 0.02 documents converge faster, but to topics that train worse.
@@ -41,7 +47,7 @@ pub struct Solve {
 
 impl Default for Solve {
     fn default() -> Self {
-        Solve { tol: 1e-3, max_iterations: 100, active: 0.3, relax: 1.5, extrapolate_below: 0.02 }
+        Solve { tol: 1e-3, max_iterations: 100, active: 0.1, relax: 1.25, extrapolate_below: 0.02 }
     }
 }
 
@@ -50,6 +56,15 @@ impl Solve {
     pub fn plain(tol: f32, max_iterations: u32) -> Self {
         Solve { tol, max_iterations, active: 0.0, relax: 1.0, extrapolate_below: 0.0 }
     }
+}
+
+/// How [`solve_document`] ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Solved {
+    /// The iterations it took.
+    pub iterations: u32,
+    /// What the logarithms of theta were lowered by: 0, or negative if no gamma reaches 1.
+    pub ln_scale: f32,
 }
 
 /// Memory that [`solve_document`] works in; it grows with the longest document seen.
@@ -62,7 +77,7 @@ pub struct DocumentScratch {
     alive: Alive,
 }
 
-/// Finds gamma, the Dirichlet parameters of a document's topics; returns the iterations it took.
+/// Finds gamma, the Dirichlet parameters of a document's topics.
 ///
 /// `slots` are the rows of the document's words, `counts` (above 0) how often they occur. `alpha`,
 /// `warm`, `gamma` and `theta` have the rows' stride, `coef` one number per word; alpha is 0 in the
@@ -74,11 +89,12 @@ pub struct DocumentScratch {
 /// gamma[k] = alpha[k] + theta[k] * sum_w coef[w] * b[slots[w]][k]
 /// theta[k] = exp(digamma(gamma[k]))
 /// ```
-/// until gamma settles; then theta and coef are those of the final gamma. (Here theta lacks the factor
-/// `exp(-digamma(sum_k gamma[k]))`, which cancels in everything but the bound.)
+/// until gamma settles; then theta and coef are those of the final gamma. Theta lacks the factor
+/// `exp(-digamma(sum_k gamma[k]))`, and if no gamma reaches 1 it is scaled up by `exp(-ln_scale)`; that
+/// cancels in everything but the bound.
 ///
-/// A topic whose alpha is at most 0.05 may be dropped on the way: it ends with `gamma = alpha`. Thetas
-/// below 1e-16 are 0. The bits depend on the instruction set, and on nothing else but the arguments.
+/// A topic whose alpha is at most 0.05 may be dropped on the way: it ends with `gamma = alpha` and
+/// `theta = 0`. Other thetas below 1e-16 are 0, too. The bits depend on the instruction set, and on nothing else but the arguments.
 #[allow(clippy::too_many_arguments)]
 pub fn solve_document(
     isa: Isa,
@@ -92,7 +108,7 @@ pub fn solve_document(
     gamma: &mut [f32],
     theta: &mut [f32],
     coef: &mut [f32],
-) -> u32 {
+) -> Solved {
     let (n_words, stride) = (slots.len(), rows.stride());
     assert!(counts.len() == n_words && coef.len() == n_words, "a count and a coef per word");
     assert!(alpha.len() == stride && gamma.len() == stride && theta.len() == stride, "padded");
@@ -110,17 +126,17 @@ pub fn solve_document(
         Some(warm) => gamma.copy_from_slice(warm),
         None => gamma.copy_from_slice(alpha),
     }
-    let mut iterations = 0;
+    let mut out = Solved { iterations: 0, ln_scale: 0.0 };
     let is_warm = warm.is_some();
-    solve(isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, &mut iterations);
-    iterations
+    solve(isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, &mut out);
+    out
 }
 
 dispatch! {
     /// The body of [`solve_document`], which has checked all lengths and slots.
     solve => solve_body(rows: &TopicRows, slots: &[u32], alpha: &[f32], settings: &Solve,
         is_warm: bool, scratch: &mut DocumentScratch, gamma: &mut [f32], theta: &mut [f32],
-        coef: &mut [f32], iterations: &mut u32)
+        coef: &mut [f32], out: &mut Solved)
 }
 
 #[inline(always)]
@@ -135,11 +151,12 @@ fn solve_body<L: Narrow>(
     gamma: &mut [f32],
     theta: &mut [f32],
     coef: &mut [f32],
-    iterations: &mut u32,
+    out: &mut Solved,
 ) {
     if slots.is_empty() {
         gamma.copy_from_slice(alpha);
-        return set_theta::<L::Single>(gamma, theta);
+        out.ln_scale = -set_theta::<L::Single>(gamma, theta);
+        return;
     }
     let (n_topics, stride, width) = (rows.n_topics(), rows.stride(), scratch.counts.len());
     let counts = &scratch.counts[..];
@@ -147,7 +164,8 @@ fn solve_body<L: Narrow>(
     let least_count = counts[..slots.len()].iter().fold(1.0, |a: f32, &b| a.min(b));
     let few = n_topics <= MOST;
     let may_drop = settings.active > 0.0;
-    let death = settings.active * least_count;
+    let mass: f32 = counts.iter().sum();
+    let death = settings.active * least_count.min(SMALL_PART * mass);
     let mut done = 0;
     if !is_warm && settings.max_iterations > 0 {
         first_pass::<L::Single>(words, rows.sums(), &mut scratch.sums);
@@ -159,7 +177,15 @@ fn solve_body<L: Narrow>(
     loop {
         let old_enough = done >= BEFORE_DROPS || (is_warm && done > 0);
         if (few || (may_drop && old_enough))
-            && select(gamma, alpha, n_topics, may_drop && old_enough, death, &mut scratch.alive)
+            && select(
+                gamma,
+                alpha,
+                n_topics,
+                may_drop && old_enough,
+                death,
+                mass,
+                &mut scratch.alive,
+            )
         {
             let alive = &mut scratch.alive;
             let mut columns = Columns {
@@ -172,14 +198,15 @@ fn solve_body<L: Narrow>(
             done = finish::<L::Single>(&mut columns, alive, settings, n_topics, done);
             coef.copy_from_slice(&scratch.coef[..slots.len()]);
             gamma.copy_from_slice(alpha);
-            set_theta::<L::Single>(gamma, theta);
+            theta.fill(0.0);
+            out.ln_scale = -alive.shift();
             for (topic, alive_gamma, alive_theta) in alive.iter() {
                 gamma[topic] = alive_gamma;
                 theta[topic] = alive_theta;
             }
             break;
         }
-        set_theta::<L::Single>(gamma, theta);
+        out.ln_scale = -set_theta::<L::Single>(gamma, theta);
         if done >= settings.max_iterations {
             coefs::<L::Single>(words, theta, coef);
             break;
@@ -188,15 +215,15 @@ fn solve_body<L: Narrow>(
         done += 1;
         let change = relax::<L::Single>(alpha, theta, &scratch.sums, settings.relax, gamma);
         if change < settings.tol * n_topics as f32 {
-            set_theta::<L::Single>(gamma, theta);
+            out.ln_scale = -set_theta::<L::Single>(gamma, theta);
             coefs::<L::Single>(words, theta, coef);
             break;
         }
     }
-    *iterations = done;
+    out.iterations = done;
 }
 
-/// Lists the topics that are alive; `false` if they are too many.
+/// Lists the topics that are alive; `false` if they are too many or too little is in them.
 #[inline(always)]
 fn select(
     gamma: &[f32],
@@ -204,9 +231,10 @@ fn select(
     n_topics: usize,
     drop: bool,
     death: f32,
+    mass: f32,
     alive: &mut Alive,
 ) -> bool {
-    let (mut list, mut n, mut largest) = ([0; MOST + 1], 0, 0);
+    let (mut list, mut n, mut rest) = ([0; MOST + 1], 0, 0.0);
     for k in 0..n_topics {
         list[n] = k;
         let dead = drop && alpha[k] <= LARGEST_ALPHA && gamma[k] - alpha[k] < death;
@@ -214,13 +242,10 @@ fn select(
         if n > MOST {
             return false;
         }
-        if gamma[k] - alpha[k] > gamma[largest] - alpha[largest] {
-            largest = k;
-        }
+        rest += if dead { gamma[k] - alpha[k] } else { 0.0 };
     }
-    if n == 0 {
-        list[0] = largest;
-        n = 1;
+    if n == 0 || rest > SMALL_REST * mass {
+        return false;
     }
     alive.clear();
     for &k in &list[..n] {
@@ -231,17 +256,38 @@ fn select(
     true
 }
 
-/// `theta = exp(digamma(gamma))`.
+/// What to add to digamma(gamma) so that not all of exp(digamma(gamma)) vanish: 0 if some gamma is 1 or
+/// more, as in all but the shortest documents.
 #[inline(always)]
-fn set_theta<L: Lanes32>(gamma: &[f32], theta: &mut [f32]) {
+pub(super) fn theta_shift(gamma: &[f32]) -> f32 {
+    // No maximum: this loop is a handful of vector comparisons, and what follows need not wait for it.
+    let mut large = false;
+    for &x in gamma {
+        large |= x >= 1.0;
+    }
+    if large { 0.0 } else { shift_of_short(gamma) }
+}
+
+#[cold]
+fn shift_of_short(gamma: &[f32]) -> f32 {
+    let largest = gamma.iter().fold(1e-6, |a: f32, &b| a.max(b));
+    four_reciprocals(f64::from(largest)) as f32
+}
+
+/// `theta = exp(digamma(gamma) + shift)`; returns the shift.
+#[inline(always)]
+fn set_theta<L: Lanes32>(gamma: &[f32], theta: &mut [f32]) -> f32 {
+    let shift = theta_shift(gamma);
+    let shifts = L::splat(shift);
     assert_eq!(gamma.len(), theta.len());
     for k in (0..gamma.len()).step_by(L::N) {
         // SAFETY: both have the stride's length, a multiple of 16 and so of N.
         unsafe {
-            let x = exp_digamma32(L::load(gamma.as_ptr().add(k)));
+            let x = shifted_exp_digamma32(L::load(gamma.as_ptr().add(k)), shifts);
             x.zero_below(L::splat(SMALLEST_THETA)).store(theta.as_mut_ptr().add(k));
         }
     }
+    shift
 }
 
 /// Moves gamma `omega` times the way to `alpha + theta * sums`, but not below alpha. Returns the sum of
