@@ -284,11 +284,13 @@ fn a_run_goes_on_with_new_documents() {
     assert_eq!(place.read_json("c/config.json")["fit"]["seed"], 9);
 
     place.fails("partial a docword.b.txt -o b", &["b: already holds a run"]);
+    // Fewer documents than a batch of the run are one batch.
     place.docs("c", 30);
-    place.fails(
-        "partial a docword.c.txt -o d",
-        &["docword.c.txt: has fewer than 40 items", "the batch size of a", "--batch"],
-    );
+    place.ok("partial a docword.c.txt --holdout 5 -o few");
+    assert_eq!(place.read_json("few/config.json")["fit"]["batch"], 25);
+    place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} --effective 35 -o noisy"));
+    place.fails("partial noisy docword.c.txt -o d", &["the noise of noisy", "--effective off"]);
+    place.ok("partial noisy docword.c.txt --effective off -o quiet");
     place.fails("partial a docword.c.txt --batch 40 -o d", &["--batch 40: there are only 30"]);
     place.fails("partial a docword.c.txt --batch 9 --n-init 3 -o d", &["--n-init"]);
     place.write("run.toml", "[model]\ntopics = 4\n");

@@ -2,13 +2,14 @@
 
 use anyhow::bail;
 
+use lehr::model::Dataset;
 use lehr::run::directory::RunDirectory;
 use lehr::run::session;
 use lehr::{ErrorKind, FitConfig};
 
 use super::{End, fit};
 use crate::args::{ConfigFile, PartialArgs};
-use crate::models::{Served, reading, with_model};
+use crate::models::{OpenRun, Served, reading, with_model};
 use crate::progress::Bar;
 
 /// Goes on with the run.
@@ -19,12 +20,22 @@ pub fn run(args: PartialArgs) -> anyhow::Result<End> {
 
 fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Result<End> {
     let record = parent.record::<M>()?;
-    let config = config(args, record.fit.clone())?;
+    let mut config = config(args, record.fit.clone())?;
     let output = &args.fit.directory(&record.model);
     let mut bar = Bar::new(args.fit.print.quiet);
-    let result = reading::<M, _>(&args.input, &record, &args.data, |options| {
-        session::partial::<M>(parent, output, &args.data, options, &config, &mut bar)
-    });
+    let mut go_on = |config: &FitConfig| {
+        reading::<M, _>(&args.input, &record, &args.data, |options| {
+            session::partial::<M>(parent, output, &args.data, options, config, &mut bar)
+        })
+    };
+    let mut result = go_on(&config);
+    if args.fit.batch.is_none() && result.as_ref().is_err_and(|error| is_about(error, "batch")) {
+        // New data may well be fewer than a batch of the run.
+        let run = OpenRun::<M>::open(parent.clone())?;
+        let n_items = run.read(&args.data, &args.input)?.data.n_items();
+        config.batch = Some(n_items.saturating_sub(config.holdout.count(n_items)));
+        result = go_on(&config);
+    }
     bar.finish();
     let (result, unknown) = result.map_err(|error| of_the_run(error, args))?;
     fit::report::<M>(&result, 1, args.fit.print, &bar.seen, Some(unknown))?;
@@ -62,31 +73,21 @@ fn config(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitConfig> {
     Ok(args.fit.over(file))
 }
 
-/// Sizes that the user did not give come from the run.
+/// Whether an error is about this setting.
+fn is_about(error: &anyhow::Error, setting: &str) -> bool {
+    let kind = error.downcast_ref::<lehr::Error>().map(lehr::Error::kind);
+    matches!(kind, Some(ErrorKind::Config { field, .. }) if field == setting)
+}
+
+/// Noise that the user did not ask for comes from the run.
 fn of_the_run(error: anyhow::Error, args: &PartialArgs) -> anyhow::Error {
-    let Some(kind) = error.downcast_ref::<lehr::Error>().map(lehr::Error::kind) else {
+    if args.fit.effective.is_some() || !is_about(&error, "effective") {
         return error;
-    };
-    match kind {
-        ErrorKind::Config { field, value, .. }
-            if field == "batch" && args.fit.batch.is_none() && args.fit.config.is_none() =>
-        {
-            anyhow::anyhow!(
-                "{}: has fewer than {value} items, which is the batch size of {}; give a smaller \
-                 one with --batch",
-                args.data.display(),
-                args.run.display()
-            )
-        }
-        ErrorKind::Config { field, value, .. }
-            if field == "effective" && args.fit.effective.is_none() =>
-        {
-            anyhow::anyhow!(
-                "the noise of {} is --effective {value}, which is more than the batch; give a \
-                 smaller one, or --effective off",
-                args.run.display()
-            )
-        }
-        _ => error,
     }
+    anyhow::anyhow!(
+        "the noise of {} is that of a larger batch than {} can give; turn it off with --effective \
+         off, or give a smaller M",
+        args.run.display(),
+        args.data.display()
+    )
 }
