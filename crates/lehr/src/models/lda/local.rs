@@ -54,6 +54,7 @@ pub struct Scratch {
     theta64: Vec<f64>,
     warm32: Vec<f32>,
     warm64: Vec<f64>,
+    next64: Vec<f64>,
     kernel: DocumentScratch,
 }
 
@@ -103,12 +104,14 @@ impl Lda {
             theta64,
             warm32,
             warm64,
+            next64,
             kernel,
         } = scratch;
         gamma64.resize(n_topics, 0.0);
         if self.params.exact {
             coef64.resize(n_words, 0.0);
             theta64.resize(n_topics, 0.0);
+            next64.resize(n_topics, 0.0);
             warm64.clear();
             warm64.extend(warm.iter().map(|&gamma| f64::from(gamma)));
             return solve_document_exact(
@@ -123,6 +126,7 @@ impl Lda {
                 },
                 settings.max_iterations,
                 (!warm64.is_empty()).then_some(warm64.as_slice()),
+                next64,
                 gamma64,
                 theta64,
                 coef64,
