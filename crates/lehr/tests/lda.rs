@@ -641,3 +641,32 @@ fn scores_that_do_not_exist_leave_the_trace_readable() {
         assert!(read.is_ok(), "{text}: {read:?}");
     }
 }
+
+/// Gamma and statistics have every word, also if its topics have died in the document.
+#[test]
+fn no_word_is_lost_when_its_topics_have_died() {
+    // Word 1 is of topic 1 alone, word 0 of ten other topics alone: too little for any of them.
+    let docs = Docs::from_rows([vec![(0, 1.0), (1, 5.0)]], 2).unwrap();
+    for n_topics in [11, 40] {
+        let mut lambda = Table::new(2, n_topics);
+        lambda.values_mut().fill(0.01);
+        lambda.row_mut(1)[0] = 50.0;
+        lambda.row_mut(0)[1..11].fill(50.0);
+        // Before, the document was all of the first topic.
+        let mut warm = vec![0.01f32; n_topics];
+        warm[0] = 6.01;
+        for exact in [true, false] {
+            let params = LdaParams { alpha: Some(0.01), exact, ..LdaParams::new(n_topics) };
+            let model = lda(params, &docs);
+            for warm in [&[][..], &warm] {
+                let (gamma, _) = local(&model, &docs, &lambda, false, warm);
+                let off = gamma.iter().sum::<f32>() - 0.01 * n_topics as f32 - 6.0;
+                let what = format!("K {n_topics}, exact {exact}, warm {}", !warm.is_empty());
+                assert!(off.abs() < 1e-2, "{what}: {gamma:?}");
+            }
+            let (raw, _) = pass(&model, &docs, &lambda, &Batch::all(1), Ask::TRAIN);
+            let off = raw.values().iter().sum::<f64>() - 6.0;
+            assert!(off.abs() < 1e-5, "K {n_topics}, exact {exact}: {off:e}");
+        }
+    }
+}

@@ -65,6 +65,9 @@ const PRECISE_ITERATIONS: u32 = 500;
 /// Topics with less than this many words are dropped in an evaluation; training may drop more.
 const PRECISE_ACTIVE: f32 = 1e-3;
 
+/// Kernels keep z above 1e-26; a word whose z is near that has no topic left.
+const VANISHED: f32 = 1e-25;
+
 impl Lda {
     fn solve(&self, precise: bool) -> Solve {
         let base = Solve::default();
@@ -140,19 +143,28 @@ impl Lda {
             warm32.extend_from_slice(warm);
             warm32.resize(stride, 0.0);
         }
-        let iterations = solve_document(
-            self.isa,
-            &expect.rows,
-            slots,
-            counts,
-            &expect.alpha32,
-            &settings,
-            (!warm32.is_empty()).then_some(warm32.as_slice()),
-            kernel,
-            gamma,
-            theta,
-            coef,
-        );
+        let mut solve = |settings: &Solve, warm: Option<&[f32]>, coef: &mut [f32]| {
+            solve_document(
+                self.isa,
+                &expect.rows,
+                slots,
+                counts,
+                &expect.alpha32,
+                settings,
+                warm,
+                kernel,
+                gamma,
+                theta,
+                coef,
+            )
+        };
+        let warm = (!warm32.is_empty()).then_some(warm32.as_slice());
+        let mut iterations = solve(&settings, warm, coef);
+        // A word all of whose topics have died in this document has no share in anything: it would
+        // be lost. All topics begin anew, and none is dropped.
+        if counts.iter().zip(&*coef).any(|(&count, &coef)| coef * VANISHED > count) {
+            iterations += solve(&Solve { active: 0.0, ..settings }, None, coef);
+        }
         gamma64.iter_mut().zip(&*gamma).for_each(|(to, &from)| *to = f64::from(from));
         // What was dropped has exactly its prior, which f32 may not hold.
         for (gamma64, (&gamma, (&alpha32, &alpha))) in
