@@ -1,5 +1,5 @@
-//! The laws that every model obeys, checked with every model: the eight Gaussian mixtures and the
-//! one of the example that we do not ship.
+//! The laws that every model obeys, checked with every model: the eight Gaussian mixtures, the one of
+//! the example that we do not ship, and LDA.
 
 mod common;
 

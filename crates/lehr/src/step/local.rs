@@ -24,7 +24,7 @@ pub struct Pass {
 /// Runs the local pass of a batch. The loop does not know where: on threads here, or on a cluster.
 pub trait Executor<M: Model> {
     /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items begin from
-    /// and leave their local state in `warm`, if it is on.
+    /// `warm`, if it is on, and leave their local state there if statistics are asked for.
     #[allow(clippy::too_many_arguments)]
     fn local_pass(
         &mut self,
@@ -125,10 +125,13 @@ impl<M: Model> Executor<M> for Threads<M> {
                 pass.bound += slot.bound;
                 pass.iterations += local.iterations();
                 local.add_hyper(&mut pass.hyper);
-                // Only the items of S_t: those that merely carry noise are somewhere else in time.
-                let begin = (first + i) * sharding.items;
-                let end = (begin + sharding.items).min(batch.size).max(begin);
-                warm.keep(&batch.items[begin..end], local.warm());
+                // Only the items of S_t: those that merely carry noise are somewhere else in time. And
+                // only in a step: to look at the bound must not change how a fit goes on.
+                if ask.stats {
+                    let begin = (first + i) * sharding.items;
+                    let end = (begin + sharding.items).min(batch.size).max(begin);
+                    warm.keep(&batch.items[begin..end], local.warm());
+                }
             }
             if ask.stats {
                 let width = stats.width();

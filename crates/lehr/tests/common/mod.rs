@@ -6,12 +6,12 @@
 pub mod bernoulli;
 
 use lehr::config::Plan;
-use lehr::data::Points;
+use lehr::data::{Docs, Points};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
 use lehr::model::Model;
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
-use lehr::models::{Mixture, MixtureParams};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
 use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
 use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
@@ -66,6 +66,68 @@ pub fn letters_model() -> BernoulliMixture {
     BernoulliMixture { n_components: 5, n_columns: 25, a0: 0.3, b0: 0.6 }
 }
 
+/// A random point of Dirichlet(a).
+pub fn dirichlet(rng: &mut Rng, a: &[f64]) -> Vec<f64> {
+    // Gammas of tiny shape underflow: never all of them.
+    let x: Vec<f64> = a.iter().map(|&a| rng.gamma(a) + 1e-300).collect();
+    let sum: f64 = x.iter().sum();
+    x.iter().map(|x| x / sum).collect()
+}
+
+/// A number drawn from shares that add up to 1.
+pub fn draw(rng: &mut Rng, shares: &[f64]) -> usize {
+    let mut left = rng.uniform();
+    for (k, share) in shares.iter().enumerate() {
+        left -= share;
+        if left < 0.0 {
+            return k;
+        }
+    }
+    shares.len() - 1
+}
+
+/// Documents of `length` words each, drawn from topics (rows of shares) that Dirichlet(alpha) mixes.
+pub fn documents(
+    topics: &[Vec<f64>],
+    alpha: &[f64],
+    n_docs: usize,
+    length: usize,
+    seed: u64,
+) -> Docs {
+    let mut rng = rng(seed);
+    let rows: Vec<Vec<(u32, f64)>> = (0..n_docs)
+        .map(|_| {
+            let theta = dirichlet(&mut rng, alpha);
+            let mut word = || {
+                let k = draw(&mut rng, &theta);
+                draw(&mut rng, &topics[k]) as u32
+            };
+            (0..length).map(|_| (word(), 1.0)).collect()
+        })
+        .collect();
+    Docs::from_rows(rows, topics[0].len()).unwrap()
+}
+
+/// Topics that share no word: `per_topic` words each.
+pub fn block_topics(n_topics: usize, per_topic: usize) -> Vec<Vec<f64>> {
+    let share = |k: usize, w: usize| if w / per_topic == k { 1.0 / per_topic as f64 } else { 0.0 };
+    (0..n_topics).map(|k| (0..n_topics * per_topic).map(|w| share(k, w)).collect()).collect()
+}
+
+/// Documents from planted topics, an empty one and one of a single word among them.
+pub fn small_corpus(n_docs: usize, seed: u64) -> Docs {
+    let mut rng = rng(seed);
+    let topics: Vec<Vec<f64>> = (0..3).map(|_| dirichlet(&mut rng, &[0.2; 24])).collect();
+    let made = documents(&topics, &[0.4; 3], n_docs, 12, seed + 1);
+    let pairs = |n: usize| made.doc(n).iter().map(|e| (e.word, f64::from(e.count))).collect();
+    let row = |n: usize| match n {
+        3 => Vec::new(),
+        5 => vec![(7, 1.0)],
+        n => pairs(n),
+    };
+    Docs::from_rows((0..n_docs).map(row), 24).unwrap()
+}
+
 /// A work for every model: what a law is checked with.
 pub trait ForModel {
     /// The work.
@@ -88,7 +150,7 @@ pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
     work.run("Bernoulli", &letters_model(), &letters);
 }
 
-/// Does the work with every model.
+/// Does the work with every model: those of points, and LDA in its two precisions.
 pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
     struct OfPoints<'a, W>(&'a W);
     impl<W: ForModel> ForPointsModel for OfPoints<'_, W> {
@@ -97,6 +159,11 @@ pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
         }
     }
     for_every_points_model(n_items, &OfPoints(work));
+    let docs = small_corpus(n_items, 7);
+    for exact in [false, true] {
+        let lda = Lda::new(LdaParams { exact, ..LdaParams::new(4) }, &docs).unwrap();
+        work.run(if exact { "LDA, exact" } else { "LDA" }, &lda, &docs);
+    }
 }
 
 /// A start at a fixed address.
@@ -159,10 +226,11 @@ pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|x| x.to_bits()).collect()
 }
 
-/// The largest difference, relative to the largest number.
+/// The largest difference, relative to the largest number; 0 if all numbers are 0.
 pub fn deviation(found: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let largest = expected.iter().fold(0.0f64, |top, x| top.max(x.abs()));
     let difference = |(a, b): (&f64, &f64)| (a - b).abs();
-    found.iter().zip(expected).map(difference).fold(0.0, f64::max) / largest
+    let worst = found.iter().zip(expected).map(difference).fold(0.0, f64::max);
+    if worst == 0.0 { 0.0 } else { worst / largest }
 }

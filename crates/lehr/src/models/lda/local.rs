@@ -64,6 +64,7 @@ pub struct Scratch {
     theta64: Vec<f64>,
     warm32: Vec<f32>,
     warm64: Vec<f64>,
+    next64: Vec<f64>,
     /// ln of the factor that theta lacks beside the usual one.
     theta_ln_scale: f64,
     kernel: DocumentScratch,
@@ -75,6 +76,9 @@ const PRECISE_ITERATIONS: u32 = 500;
 
 /// Topics with less than this many words are dropped in an evaluation; training may drop more.
 const PRECISE_ACTIVE: f32 = 1e-3;
+
+/// Kernels keep z above 1e-26; a word whose z is near that has no topic left.
+const VANISHED: f32 = 1e-25;
 
 impl Lda {
     fn solve(&self, precise: bool) -> Solve {
@@ -115,6 +119,7 @@ impl Lda {
             theta64,
             warm32,
             warm64,
+            next64,
             theta_ln_scale,
             kernel,
         } = scratch;
@@ -125,6 +130,7 @@ impl Lda {
             counts64.extend(counts.iter().map(|&count| f64::from(count)));
             coef64.resize(n_words, 0.0);
             theta64.resize(n_topics, 0.0);
+            next64.resize(n_topics, 0.0);
             warm64.clear();
             warm64.extend(warm.iter().map(|&gamma| f64::from(gamma)));
             return solve_document_exact(
@@ -139,6 +145,7 @@ impl Lda {
                 },
                 settings.max_iterations,
                 (!warm64.is_empty()).then_some(warm64.as_slice()),
+                next64,
                 gamma64,
                 theta64,
                 coef64,
@@ -152,21 +159,32 @@ impl Lda {
             warm32.extend_from_slice(warm);
             warm32.resize(stride, 0.0);
         }
-        let solved = solve_document(
-            self.isa,
-            &expect.rows,
-            slots,
-            counts,
-            &expect.alpha32,
-            &settings,
-            (!warm32.is_empty()).then_some(warm32.as_slice()),
-            kernel,
-            gamma,
-            theta,
-            coef,
-        );
+        let mut solve = |settings: &Solve, warm: Option<&[f32]>, coef: &mut [f32]| {
+            solve_document(
+                self.isa,
+                &expect.rows,
+                slots,
+                counts,
+                &expect.alpha32,
+                settings,
+                warm,
+                kernel,
+                gamma,
+                theta,
+                coef,
+            )
+        };
+        let warm = (!warm32.is_empty()).then_some(warm32.as_slice());
+        let mut solved = solve(&settings, warm, coef);
+        let mut iterations = solved.iterations;
+        // A word all of whose topics have died in this document has no share in anything: it would
+        // be lost. All topics begin anew, and none is dropped.
+        if counts.iter().zip(&*coef).any(|(&count, &coef)| coef * VANISHED > count) {
+            solved = solve(&Solve { active: 0.0, ..settings }, None, coef);
+            iterations += solved.iterations;
+        }
         *theta_ln_scale = f64::from(solved.ln_scale);
-        solved.iterations
+        iterations
     }
 
     /// Gamma in double precision, after [`Lda::solve_one`].

@@ -244,12 +244,14 @@ impl Model for Lda {
 
     fn score(&self, lambda: &Lambda, data: &Docs, population: usize) -> Scores {
         let scores = self.score_docs(lambda, data, population);
-        let named = vec![
+        let mut named = vec![
             ("local", scores.local),
             ("full", scores.full),
             ("completion", scores.completion),
             ("unigram", scores.unigram),
         ];
+        // Documents of one word have none to predict, and the trace has no way to say so.
+        named.retain(|(_, score)| score.is_finite());
         Scores { main: scores.completion, named }
     }
 }

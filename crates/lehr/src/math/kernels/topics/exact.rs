@@ -6,7 +6,8 @@ use crate::math::special::digamma;
 /// those of `values`, `alpha.len()` numbers each, at any scale per row. Returns the iterations.
 ///
 /// Converged means that gamma changed by less than `tol`, on average over the topics; `warm` is the
-/// gamma to begin with, else all topics begin with equal shares. `coef` belongs to the final gamma.
+/// gamma to begin with, else all topics begin with equal shares. `coef` belongs to the final gamma;
+/// `next` is room for a number per topic.
 #[allow(clippy::too_many_arguments)]
 pub fn solve_document_exact(
     values: &[f64],
@@ -16,6 +17,7 @@ pub fn solve_document_exact(
     tol: f64,
     max_iterations: u32,
     warm: Option<&[f64]>,
+    next: &mut [f64],
     gamma: &mut [f64],
     theta: &mut [f64],
     coef: &mut [f64],
@@ -33,7 +35,7 @@ pub fn solve_document_exact(
             theta.fill(1.0);
         }
     }
-    let (mut done, mut next) = (0, vec![0.0; n_topics]);
+    let mut done = 0;
     if slots.is_empty() {
         gamma.copy_from_slice(alpha);
     }
