@@ -91,7 +91,7 @@ fn topics_are_found_shown_and_scored() {
     let text = place.ok("show runs/a");
     for part in [
         "runs/a: lda with 3 topics, alpha 0.3333, eta 0.01",
-        "120 documents (20 held out), 30 words",
+        "120 documents, 20 of them held out, 30 words",
         "SVI+, |S| = 40, M = 20",
         "held out  completion -",
         "topics, the largest first",

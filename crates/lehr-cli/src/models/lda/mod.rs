@@ -146,7 +146,7 @@ impl Served for Lda {
         let docs = record.data.items;
         let held_out = match record.fit.holdout.count(docs) {
             0 => String::new(),
-            n => format!(" ({n} held out)"),
+            n => format!(", {n} of them held out"),
         };
         let tokens: f64 = run.model.word_counts().iter().sum();
         format!(
