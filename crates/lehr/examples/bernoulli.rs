@@ -159,7 +159,7 @@ fn normalise(l: &mut [f64]) -> f64 {
     ln_sum
 }
 
-// Four letters of 5 x 5 pixels.
+/// Four letters of 5 x 5 pixels.
 pub const LETTERS: [&str; 4] = [
     "#....#....#....#....#####",
     "#####..#....#....#....#..",

@@ -139,6 +139,7 @@ impl Words {
             tol,
             most,
             None,
+            &mut vec![0.0; self.n_topics],
             &mut gamma,
             &mut theta,
             &mut coef,

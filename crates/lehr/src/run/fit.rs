@@ -240,13 +240,15 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 };
                 state.seconds = clock.seconds();
                 let seen = self.problem.observation(plan, restart, state, bound, !regular)?;
-                let stop = watch(Event::Observed(&seen))?;
+                // Should it ask for a stop: the step is made first, so that items' local state and
+                // lambda are of the same age.
+                watch(Event::Observed(&seen))?;
                 timings.observe += begin.elapsed().as_secs_f64();
                 let ended = match end {
                     _ if regular && tolerance.reached(state.step, bound) => {
                         Some(StopReason::Converged)
                     }
-                    end => end.or(stop.then_some(StopReason::Interrupted)),
+                    end => end,
                 };
                 if let Some(reason) = ended {
                     return Ok((reason, bound));

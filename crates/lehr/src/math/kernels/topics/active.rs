@@ -241,8 +241,8 @@ impl Columns<'_> {
                     // SAFETY: w goes up to the width in whole vectors.
                     unsafe {
                         let coef = L::load(self.coef.as_ptr().add(w));
-                        for i in 0..BLOCK {
-                            sums[i] = L::load(rows[i].add(w)).mul_add(coef, sums[i]);
+                        for (sum, row) in sums.iter_mut().zip(rows) {
+                            *sum = L::load(row.add(w)).mul_add(coef, *sum);
                         }
                     }
                 }
