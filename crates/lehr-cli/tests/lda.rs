@@ -126,13 +126,13 @@ fn the_result_line_tells_what_the_fit_cost() {
     let place = place();
     let result = place.json(&format!("fit lda docword.a.txt -k 3 {FIT} --json -o a"));
     let iterations = result["iterations"].as_f64().unwrap();
-    let all = result["seconds_by_part"]["local_iterations"].as_f64().unwrap();
+    let all = result["local_iterations"].as_f64().unwrap();
     assert_eq!(iterations, all / (40.0 * 60.0));
     assert!((1.0..=100.0).contains(&iterations), "{result}");
     assert!(result["seconds_before_first_step"].as_f64().unwrap() > 0.0);
     assert!(result.get("bound_sample").is_none(), "all 120 documents are fewer than 1000");
     let more = place.json("resume a --steps 10 --json");
-    let all = more["seconds_by_part"]["local_iterations"].as_f64().unwrap();
+    let all = more["local_iterations"].as_f64().unwrap();
     assert_eq!(more["iterations"].as_f64().unwrap(), all / (40.0 * 10.0));
     let line = "fit lda docword.a.txt -k 3 --batch 40 --steps 5 --bound-sample 50 -o b";
     assert!(place.ok(line).contains("(estimated from 50 documents)"));

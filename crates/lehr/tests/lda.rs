@@ -524,7 +524,7 @@ fn warm_starts_take_fewer_iterations() {
             let iterations = |warm, steps| {
                 let config =
                     FitConfig { warm, batch, steps: Some(steps), tol: 0.0, ..FitConfig::default() };
-                fitted(&model, &docs, None, &config).0.timings.local_iterations as f64
+                fitted(&model, &docs, None, &config).0.local_iterations as f64
             };
             // The first four epochs, and four later ones.
             let epoch = batch.map_or(1, |size| 200 / size as u64);

@@ -97,7 +97,7 @@ pub fn report<M: Served>(
     unknown: Option<Unknown>,
 ) -> anyhow::Result<()> {
     if print.json {
-        let iterations = result.seconds_by_part.local_iterations;
+        let iterations = result.local_iterations;
         return text::print_json(&ResultLine {
             result,
             bound_sample: seen.bound_sample,

@@ -172,6 +172,9 @@ pub struct RunResult {
     pub seconds: f64,
     /// Where this session's time went.
     pub seconds_by_part: Timings,
+    /// Iterations of this session's local steps, for models that iterate.
+    #[serde(default)]
+    pub local_iterations: u64,
     /// All restarts.
     pub restarts: Vec<Outcome>,
     /// Mean of the restarts' bounds.
@@ -424,6 +427,7 @@ impl RunDirectory {
             guard_hits: fit.state.guard_hits,
             seconds: fit.state.seconds,
             seconds_by_part: fit.timings,
+            local_iterations: fit.local_iterations,
             restarts: fit.outcomes.clone(),
             bound_mean,
             bound_sd,

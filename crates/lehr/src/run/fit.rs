@@ -109,9 +109,6 @@ pub struct Timings {
     pub observe: f64,
     /// Whatever the watcher does after a step, e.g. saving.
     pub checkpoint: f64,
-    /// Not seconds: iterations of all local steps of updates, for models that iterate.
-    #[serde(default)]
-    pub local_iterations: u64,
 }
 
 /// Runs `work` and adds the seconds it took to `total`.
@@ -140,12 +137,15 @@ pub struct Climber<'a, M: Model, E: Executor<M>> {
     session: Instant,
     /// Seconds by part, over all climbs.
     pub timings: Timings,
+    /// Iterations of all local steps that led to updates, for models that iterate.
+    pub iterations: u64,
 }
 
 impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
     /// A climber on this problem.
     pub fn new(problem: Problem<'a, M>, plan: &'a Plan, executor: E) -> Self {
-        Climber { problem, plan, executor, session: Instant::now(), timings: Timings::default() }
+        let (session, timings) = (Instant::now(), Timings::default());
+        Climber { problem, plan, executor, session, timings, iterations: 0 }
     }
 
     /// One climb: Algorithm 1 from `state` until the plan ends it, or `watch` by returning true.
@@ -158,8 +158,14 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         history: &[Observation],
         mut watch: impl FnMut(Event<'_>) -> Result<bool>,
     ) -> Result<(StopReason, f64)> {
-        let Climber { problem: Problem { model, data, .. }, plan, executor, session, timings } =
-            self;
+        let Climber {
+            problem: Problem { model, data, .. },
+            plan,
+            executor,
+            session,
+            timings,
+            iterations,
+        } = self;
         let (model, data, plan, session) = (*model, *data, *plan, *session);
         let layout = model.layout();
         let anneal = plan.anneal(restart);
@@ -280,7 +286,7 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 state.settle(model);
             }
             timings.update += begin.elapsed().as_secs_f64();
-            timings.local_iterations += local.iterations;
+            *iterations += local.iterations;
             state.guard_hits += guarded.hits;
             state.guard_checks += guarded.noisy;
             state.items += batch.items.len() as u64;
@@ -432,6 +438,8 @@ pub struct Fit {
     pub outcomes: Vec<Outcome>,
     /// Where the time went.
     pub timings: Timings,
+    /// Iterations of all local steps, for models that iterate.
+    pub local_iterations: u64,
     /// If the fit was stopped early: what it needs to go on.
     pub pending: Option<Progress>,
 }
@@ -538,7 +546,8 @@ fn restarts<M: Model>(
             let (outcome, timings) = (done[at].clone(), climber.timings);
             // A finished run that goes on appends its best restart, whichever that was.
             done.sort_by_key(|outcome| outcome.restart);
-            return Ok(Fit { state, outcome, outcomes: done, timings, pending });
+            let local_iterations = climber.iterations;
+            return Ok(Fit { state, outcome, outcomes: done, timings, local_iterations, pending });
         }
         let state = State::start(problem, plan.seed, restart + 1)?;
         progress = Progress { restart: restart + 1, state, done, best };
