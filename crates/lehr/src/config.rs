@@ -172,6 +172,9 @@ pub struct Plan {
     pub population: usize,
     /// How many items the bound is estimated from, if not the model's own number; 0 is all.
     pub bound_sample: Option<usize>,
+    /// Steps that earlier runs made on other data: step sizes go on from there, batches and noise
+    /// begin anew.
+    pub origin: u64,
     /// Steps in an epoch.
     epoch: u64,
     /// The seed.
@@ -217,7 +220,7 @@ impl Plan {
         self.population as f64 / n_items as f64
     }
 
-    /// Whether items forget their local state before step `t`: with batches now and then, since what
+    /// Whether items forget their local state before this run's step `t`: with batches now and then, since what
     /// has died in an item cannot come back by itself.
     pub fn is_cold(&self, t: u64) -> bool {
         const EPOCHS: u64 = 10;
@@ -235,7 +238,17 @@ impl Plan {
 
     /// The last step that can be noisy, if any.
     pub fn last_noisy_step(&self) -> u64 {
-        self.anneal.until
+        self.origin + self.anneal.until
+    }
+
+    /// Which step of this run is step `t` of all.
+    pub fn own_step(&self, t: u64) -> u64 {
+        t.saturating_sub(self.origin)
+    }
+
+    /// This plan after `origin` steps of an earlier run.
+    pub fn after(self, origin: u64) -> Self {
+        Plan { origin, steps: self.steps.saturating_add(origin), ..self }
     }
 }
 
@@ -346,6 +359,7 @@ impl FitConfig {
             warm: self.warm,
             population: self.population.unwrap_or(n_items),
             bound_sample: self.bound_sample,
+            origin: 0,
             epoch,
             seed: self.seed,
             n_init: self.n_init,

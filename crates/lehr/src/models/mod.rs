@@ -62,8 +62,19 @@ pub trait Stored: Model + Sized {
     /// The model of an earlier run, without its data. Refuses what does not fit together.
     fn restore(params: Self::Params, frozen: Self::Frozen, folder: &Path) -> Result<Self>;
 
-    /// More items, to which the model is about to be fitted as well.
-    fn extend(&mut self, _data: &Self::Data) {}
+    /// More items, to which the model is about to be fitted as well; says why not, if they cannot
+    /// teach it anything.
+    fn extend(&mut self, _data: &Self::Data) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the start is not random but given, by files that may be gone later.
+    fn is_given_its_start(&self) -> bool {
+        false
+    }
+
+    /// Makes relative paths in the settings absolute: a run may be resumed from another folder.
+    fn anchor(_params: &mut Self::Params, _options: &mut Self::ReadOptions) {}
 
     /// The fitted model as named arrays in the user's units, saved beside lambda.
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray>;

@@ -2,7 +2,7 @@
 //!
 //! Tensors, f64 if nothing else is said: `lambda`, the model to use (the best finished restart, or
 //! the only climb); `hyper`, its learned hyperparameters, if any; what the model adds in the user's
-//! units (a mixture: `weights`, `means`, `covariances`; LDA: `alpha`). If the climb under way is
+//! units (a mixture: `weights`, `means`, `covariances`; LDA: `alpha`, `eta`). If the climb under way is
 //! another one, or has rows that are not up to date, or local state: `climb.lambda`, `climb.hyper`,
 //! `climb.since`, `climb.totals` and (f32) `climb.warm`. The metadata hold the rest of the progress
 //! as JSON under `progress` and a checksum of everything under `checksum`.

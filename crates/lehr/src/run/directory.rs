@@ -1,7 +1,8 @@
 //! A run directory: everything about one fit, in files that other programs can read.
 //!
 //! `config.json` (settings, data fingerprint, versions, CPU), `trace.jsonl` (one observation a
-//! line), `checkpoint.safetensors` (lambda and progress), `result.json` (once the fit has ended).
+//! line), `checkpoint.safetensors` (lambda and progress), `result.json` (once the fit has ended), and
+//! what a model keeps beside them (LDA: `vocabulary.tsv`).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -54,6 +55,9 @@ pub struct Record<P, F, R> {
     /// How many items this run and those before it have been fitted to, if there were any before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<usize>,
+    /// How many steps those made.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub origin: u64,
     /// The machine.
     pub cpu: Cpu,
     /// When the run began, in seconds since 1970.
@@ -160,7 +164,7 @@ pub struct RunResult {
     /// The best restart.
     #[serde(flatten)]
     pub best: Outcome,
-    /// The mean log predictive density of the held-out items, at the end of the best restart.
+    /// The score of the held-out items at the end of the best restart, see [`Observation::heldout`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heldout: Option<f64>,
     /// What else the model has to tell of its last state.
@@ -435,6 +439,10 @@ impl RunDirectory {
         write_json(&self.result_path(), &result)?;
         Ok(result)
     }
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// The time now, in seconds since 1970.

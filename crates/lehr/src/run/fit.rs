@@ -187,18 +187,25 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         if plan.warm && !state.warm.is_on() {
             state.warm = Warm::new(data.n_items(), model.warm_width());
         }
+        if state.warm.is_on() && !state.warm.fits(data.n_items()) {
+            return Err(Error::data(
+                "the local state in the checkpoint is not of these items; it belongs to another run",
+            ));
+        }
+        let sample = plan.batch.map_or(Vec::new(), |_| self.problem.bound_items(plan));
 
         loop {
             let end = plan.ends(state.step, session.elapsed().as_secs_f64());
-            let regular = state.step.is_multiple_of(plan.eval_every);
+            let regular = plan.own_step(state.step).is_multiple_of(plan.eval_every);
             let observed = regular || end.is_some();
 
             // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics. A full
             // batch has its bound from here, too.
             let t = state.step + 1;
-            timed(&mut timings.sample, || sampler.draw(t, &mut batch));
+            let own = plan.own_step(t);
+            timed(&mut timings.sample, || sampler.draw(own, &mut batch));
             batch.population = plan.population;
-            let noisy = timed(&mut timings.anneal, || anneal.weigh(t, &mut sampler, &mut batch));
+            let noisy = timed(&mut timings.anneal, || anneal.weigh(own, &mut sampler, &mut batch));
             let ask = Ask {
                 stats: end.is_none(),
                 bound: observed && plan.batch.is_none(),
@@ -207,7 +214,7 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
             };
             let mut local = Pass::default();
             if ask.stats || ask.bound {
-                if plan.is_cold(t) {
+                if plan.is_cold(own) {
                     state.warm.cool();
                 }
                 timed(&mut timings.update, || {
@@ -238,14 +245,15 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 bound = match plan.batch {
                     None => plan.share(data.n_items()) * local.bound + global,
                     Some(_) => {
-                        let sample = self.problem.bound_items(plan);
-                        plan.share(sample.len())
-                            * objective::local_bound(model, &state.lambda, data, &sample, executor)
-                            + global
+                        let lambda = &state.lambda;
+                        let local = objective::local_bound(model, lambda, data, &sample, executor);
+                        plan.share(sample.len()) * local + global
                     }
                 };
                 state.seconds = clock.seconds();
-                let seen = self.problem.observation(plan, restart, state, bound, !regular)?;
+                let estimated = (sample.len() < data.n_items()).then_some(sample.len());
+                let mut seen = self.problem.observation(plan, restart, state, bound, !regular)?;
+                seen.bound_sample = estimated.filter(|_| plan.batch.is_some());
                 // Should it ask for a stop: the step is made first, so that items' local state and
                 // lambda are of the same age.
                 watch(Event::Observed(&seen))?;
@@ -268,12 +276,14 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 noisy,
             };
             let begin = Instant::now();
+            let warm = &state.warm;
             let quiet_stats = |rows: &RowSet| {
                 let quiet = Batch::of(batch.items[..batch.size].to_vec(), batch.population);
                 let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
                 stats.rows = rows.clone();
                 let ask = Ask { bound: false, shrink: 0.0, ..ask };
-                let mut warm = Warm::off();
+                // Items begin where the noisy pass has just left them, so that q is the same.
+                let mut warm = warm.clone();
                 executor.local_pass(model, &expect, data, &quiet, ask, &mut warm, &mut stats);
                 stats
             };
@@ -340,7 +350,6 @@ impl<M: Model> Problem<'_, M> {
         }
         let n_items = self.data.n_items();
         let batch = plan.batch.unwrap_or(n_items);
-        let bound_items = if plan.batch.is_some() { self.bound_items(plan).len() } else { n_items };
         let mut measures: BTreeMap<String, f64> = BTreeMap::new();
         let mut note = |numbers: Vec<(&'static str, f64)>| {
             measures.extend(numbers.into_iter().map(|(name, x)| (name.to_string(), x)));
@@ -355,7 +364,7 @@ impl<M: Model> Problem<'_, M> {
             scores.main
         });
         let last = state.step.max(1);
-        let effective = plan.anneal(restart).effective_at(last, batch);
+        let effective = plan.anneal(restart).effective_at(plan.own_step(last).max(1), batch);
         let rho = plan.step_size.at(last, effective.is_some());
         let effective = effective.unwrap_or(batch as f64);
         Ok(Observation {
@@ -368,7 +377,7 @@ impl<M: Model> Problem<'_, M> {
             batch,
             temperature: rho * plan.population as f64 / (2.0 * effective),
             bound,
-            bound_sample: (bound_items < n_items).then_some(bound_items),
+            bound_sample: None,
             heldout,
             guard_hits: state.guard_hits,
             measures,
@@ -539,6 +548,7 @@ fn restarts<M: Model>(
         // A climb cut short never replaces one that ended: the checkpoint could not tell why.
         let better = best.as_ref().is_none_or(|(at, _)| !early && bound > done[*at].bound);
         if better {
+            state.warm = Warm::off();
             best = Some((done.len() - 1, state));
         }
         if early || restart + 1 >= plan.n_init {

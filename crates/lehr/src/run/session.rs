@@ -11,7 +11,7 @@ use crate::run::checkpoint::{self, Saved};
 use crate::run::directory::{
     Cpu, DataRecord, Extension, FORMAT, Record, RecordOf, Recorder, RunDirectory, RunResult, now,
 };
-use crate::run::fit::{Problem, Progress, Watcher, fit};
+use crate::run::fit::{Problem, Progress, State, Watcher, fit};
 use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::step::sample::split;
@@ -49,19 +49,40 @@ pub fn start<M: Stored>(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult> {
     RunDirectory::planned(directory).check_free()?;
+    let (mut params, mut options) = (params, options.clone());
+    M::anchor(&mut params, &mut options);
+    let options = &options;
     let data = M::read(data_path, options)?;
     let data_record = DataRecord::new::<M>(data_path, options, &data);
     let parts = parts::<M>(data, config)?;
     let model = M::build(params, &parts.train)?;
     let plan = config.check(parts.train.n_items())?;
     plan.check_model(&model)?;
+    if model.is_given_its_start() && plan.n_init > 1 {
+        let allowed = "must be 1: all starts would be the given one";
+        return Err(Error::config("n_init", plan.n_init, allowed));
+    }
     let directory = RunDirectory::create(directory, &model, &record(&model, config, data_record))?;
-    run(&directory, &model, &parts, &plan, config.threads, None, watcher)
+    let mut resumed = None;
+    if model.is_given_its_start() {
+        // What gave it may be gone when the run is resumed.
+        let problem = Problem { model: &model, data: &parts.train, heldout: None };
+        let state = State::start(problem, plan.seed, 0)?;
+        resumed = Some(((save_first(&directory, &model, state)?, Vec::new()), Vec::new()));
+    }
+    run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)
 }
 
-/// Goes on with the fitted model of `parent` on new data and leaves a run directory of its own: the
-/// same schedules, from the step where the parent stands, for `config.steps` more. N is that of both
-/// together, unless `config.population` says otherwise.
+/// Saves where a run begins.
+fn save_first<M: Stored>(directory: &RunDirectory, model: &M, state: State) -> Result<Progress> {
+    let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
+    checkpoint::save(&directory.checkpoint_path(), model, &Saved::Pending(progress.clone()))?;
+    Ok(progress)
+}
+
+/// Goes on with the fitted model of `parent` on new data and leaves a run directory of its own, after
+/// `config.steps` more steps or one pass over the data. Step sizes go on from where the parent stands;
+/// batches and noise begin anew. N is that of both together, unless `config.population` says otherwise.
 pub fn partial<M: Stored>(
     parent: &RunDirectory,
     directory: &Path,
@@ -73,38 +94,49 @@ pub fn partial<M: Stored>(
     RunDirectory::planned(directory).check_free()?;
     let (mut model, saved) = parent.load::<M>()?;
     let old = parent.record::<M>()?;
+    let mut options = options.clone();
+    M::anchor(&mut old.params.clone(), &mut options);
+    let options = &options;
     let (data, unknown) = model.read_new(data_path, options)?;
     model.check_fits(&data, &old.data.columns)?;
     let data_record =
         DataRecord { unknown_dropped: true, ..DataRecord::new::<M>(data_path, options, &data) };
     let parts = parts::<M>(data, config)?;
     let n_items = parts.train.n_items();
-    model.extend(&parts.train);
+    model.extend(&parts.train)?;
     // The parent has seen all but what it held out, and perhaps grandparents before.
     let seen = old
         .population
+        .or(old.fit.population)
         .unwrap_or_else(|| old.data.items.saturating_sub(old.fit.holdout.count(old.data.items)));
     let mut state = saved.model_state().clone();
     state.warm = Warm::off();
-    let steps = config.steps.unwrap_or(n_items.div_ceil(config.batch.unwrap_or(n_items)) as u64);
+    let origin = state.step;
+    // A full batch of the new data is a batch all the same: the old data are not in it.
+    let batch = config.batch.unwrap_or(n_items);
+    let epoch = n_items.div_ceil(batch.max(1)) as u64;
     let config = FitConfig {
-        steps: Some(state.step.saturating_add(steps)),
+        steps: config.steps.or(Some(epoch)),
+        batch: Some(batch),
         population: config.population.or(Some(seen + n_items)),
         n_init: 1,
         ..config.clone()
     };
-    let plan = config.check(n_items)?;
+    let plan = config.check(n_items)?.after(origin);
     plan.check_model(&model)?;
+    if plan.step_size.at(origin + 1, false) >= 1.0 {
+        let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
+        return Err(Error::config("step_size", plan.step_size, allowed));
+    }
     let record = RecordOf::<M> {
         parent: Some(absolute(parent.path())),
         population: config.population,
+        origin,
         ..record(&model, &config, data_record)
     };
     let directory = RunDirectory::create(directory, &model, &record)?;
     // Without a checkpoint a crash would begin from random numbers, not from the parent.
-    let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
-    let saved = Saved::Pending(progress.clone());
-    checkpoint::save(&directory.checkpoint_path(), &model, &saved)?;
+    let progress = save_first(&directory, &model, state)?;
     let resumed = Some(((progress, Vec::new()), Vec::new()));
     Ok((run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)?, unknown))
 }
@@ -129,6 +161,7 @@ fn record<M: Stored>(
         frozen: model.frozen(),
         parent: None,
         population: None,
+        origin: 0,
         cpu: Cpu::here(),
         created: now(),
     }
@@ -164,6 +197,13 @@ pub fn resume<M: Stored>(
     let parts = parts::<M>(data, &record.fit)?;
     let saved = match directory.checkpoint_path() {
         path if path.exists() => Some(checkpoint::load(&path, &model)?),
+        _ if record.parent.is_some() => {
+            return Err(Error::run(
+                directory.path(),
+                "the run was stopped before it had taken over its parent's model; delete it and \
+                 begin anew with 'lehr partial'",
+            ));
+        }
         _ => {
             // Not even begun: the start may need what only the data and the settings have.
             model = M::build(record.params.clone(), &parts.train)?;
@@ -190,7 +230,7 @@ pub fn resume<M: Stored>(
         threads: threads.unwrap_or(record.fit.threads),
         ..record.fit.clone()
     };
-    let mut plan = config.check(parts.train.n_items())?;
+    let mut plan = config.check(parts.train.n_items())?.after(record.origin);
     // The schedules keep the rhythm of the first plan; only the end moves.
     plan.steps = record.extension.steps.unwrap_or(plan.steps);
     if let Some((progress, _)) = &resumed

@@ -28,7 +28,8 @@ pub enum Guard {
     /// what is rare.
     Clamp,
     /// The same, after the noise of rows that few items touch is made smaller: by
-    /// min(1, sqrt(n / 4v)) where n items of the batch touch the row and v is the noise variance.
+    /// min(1, sqrt(n / 4v)) where n items of the batch touch the row and v is the noise variance. With
+    /// the law `gaussian`; the same as `clamp` with `lagged`, and never needed with the others.
     Shrink,
 }
 

@@ -29,6 +29,11 @@ impl Warm {
         self.width > 0
     }
 
+    /// Whether this is the state of so many items.
+    pub fn fits(&self, n_items: usize) -> bool {
+        self.values.len() == n_items * self.width
+    }
+
     /// All numbers, item after item.
     pub fn values(&self) -> &[f32] {
         &self.values

@@ -191,7 +191,6 @@ impl Model for Lda {
     }
 
     fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {
-        // Learned priors move; the one of the start is the yardstick.
         lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
     }
 
@@ -200,14 +199,16 @@ impl Model for Lda {
     }
 
     fn guards(&self) -> &'static [Guard] {
-        &[
+        const ALL: [Guard; 6] = [
             Guard::Shrink,
             Guard::Clamp,
             Guard::Reject,
-            Guard::RejectBelowPrior,
             Guard::Clip,
             Guard::Halve,
-        ]
+            Guard::RejectBelowPrior,
+        ];
+        // A prior that is learned moves away from under lambda: below it is no mistake then.
+        if self.params.learn_eta { &ALL[..5] } else { &ALL }
     }
 
     fn sharding(&self) -> Sharding {

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::{Expect, Lda, Scratch, bound, split_hyper};
 use crate::data::{Docs, Entry};
 use crate::lambda::Lambda;
-use crate::math::kernels::TopicRows;
 use crate::model::{Dataset, Model, RowSet};
 
 /// Documents that one worker scores at a time; part of the definition of the sums.
@@ -118,7 +117,7 @@ impl Lda {
     ) {
         let items: Vec<u32> = (0..docs.n_items() as u32).collect();
         let mut rows = RowSet::all(lambda.n_rows());
-        let mut expect = Expect { rows: TopicRows::default(), ..Expect::default() };
+        let mut expect = Expect::default();
         for items in items.chunks(WAVE) {
             self.support(docs, items, &mut rows);
             self.refresh(lambda, &rows, &mut expect);
@@ -170,16 +169,20 @@ impl Lda {
 /// Cuts a document's words, in order of the vocabulary, into every other one: the first, third, ...
 /// and the second, fourth, ... A fraction of a word is cut in half.
 fn halves(doc: &[Entry]) -> (Vec<f64>, Vec<f64>) {
-    let mut before = 0u64;
+    let mut first_is_given = true;
     doc.iter()
         .map(|entry| {
             let count = f64::from(entry.count);
             if count.fract() != 0.0 {
                 return (0.5 * count, 0.5 * count);
             }
-            let odd = (count as u64 + u64::from(before.is_multiple_of(2))) / 2;
-            before += count as u64;
-            (odd as f64, count - odd as f64)
+            let half = (0.5 * count).floor();
+            if count == 2.0 * half {
+                return (half, half);
+            }
+            let given = if first_is_given { half + 1.0 } else { half };
+            first_is_given = !first_is_given;
+            (given, count - given)
         })
         .unzip()
 }

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lda, LdaParams, LearnAlpha};
+use super::{Lda, LdaParams};
 use crate::data::{Docs, Vocabulary};
 use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
 use crate::models::{NamedArray, Stored};
-use crate::read::{self, DocsOptions, Unknown};
+use crate::read::{self, DocsOptions, StopWords, Unknown};
 use crate::{Error, Result, write};
 
 /// The size of the training corpus; its words are in `vocabulary.tsv`.
@@ -152,33 +152,40 @@ impl Stored for Lda {
         Ok(Lda { params, vocabulary, word_counts, n_docs, seeds: None, isa })
     }
 
-    fn extend(&mut self, data: &Docs) {
+    fn extend(&mut self, data: &Docs) -> Result<()> {
+        let counts = data.word_counts();
+        if counts.iter().all(|&count| count == 0.0) {
+            return Err(Error::data(
+                "the new documents have no word that the model knows; is it the right vocabulary?",
+            ));
+        }
         self.n_docs += data.n_items();
-        for (sum, count) in self.word_counts.iter_mut().zip(data.word_counts()) {
-            *sum += count;
+        self.word_counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        Ok(())
+    }
+
+    fn is_given_its_start(&self) -> bool {
+        self.seeds.is_some()
+    }
+
+    fn anchor(params: &mut LdaParams, options: &mut DocsOptions) {
+        let anchor = |path: &mut PathBuf| {
+            if let Ok(absolute) = std::path::absolute(&*path) {
+                *path = absolute;
+            }
+        };
+        params.seed_topics.iter_mut().for_each(anchor);
+        options.vocab.iter_mut().for_each(anchor);
+        if let Some(StopWords::File(path)) = &mut options.stop_words {
+            anchor(path);
         }
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
         let alpha = self.alpha(lambda).to_vec();
-        let mut arrays =
-            vec![NamedArray { name: "alpha", shape: vec![alpha.len()], values: alpha }];
-        if self.params.learn_eta || self.params.learn_alpha != LearnAlpha::No {
-            arrays.push(NamedArray { name: "eta", shape: vec![1], values: vec![self.eta(lambda)] });
-        }
-        arrays
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_fits_one_line_whatever_it_holds() {
-        for name in ["", "bank", "a\tb", "two\nlines", "\r\n", "\\n", "\\", "\\\\\n"] {
-            assert!(!escaped(name).contains(['\n', '\r']));
-            assert_eq!(unescaped(&escaped(name)), name);
-        }
+        vec![
+            NamedArray { name: "alpha", shape: vec![alpha.len()], values: alpha },
+            NamedArray { name: "eta", shape: vec![1], values: vec![self.eta(lambda)] },
+        ]
     }
 }
