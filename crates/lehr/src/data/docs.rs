@@ -47,8 +47,8 @@ pub struct Docs {
 /// Converted files up to this size may stay in memory.
 const SMALL: u64 = 128 << 20;
 
-/// Of larger ones, so many documents: a document that is read keeps about 64 kB around it in memory.
-const MOST_READ: usize = 1500;
+/// Of larger ones, so many documents: one that is read keeps up to 256 kB around it in memory.
+const MOST_READ: usize = 250;
 
 impl Docs {
     /// A corpus from each document's (word, count) pairs, in any order; a word that a document has

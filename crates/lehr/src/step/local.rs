@@ -147,7 +147,6 @@ impl<M: Model> Executor<M> for Threads<M> {
                     },
                 );
             }
-            data.release(in_flight * sharding.items);
         }
         pass
     }
@@ -185,6 +184,7 @@ impl Slot {
         let bounds = &mut self.bounds[..items.len()];
         let shard = Shard { data, items, weights, rows, warm: &self.warm };
         model.local_step(expect, shard, ask, scratch, local, bounds);
+        data.release(items.len());
         if !ask.bound {
             self.bound = 0.0;
             return;

@@ -34,7 +34,7 @@ use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::{Ask, HyperStep, Layout, Model, RowSet, Scores, Shard, Sharding};
+use crate::model::{Ask, Dataset, HyperStep, Layout, Model, RowSet, Scores, Shard, Sharding};
 use crate::step::update::Guard;
 use crate::{Error, Result};
 
@@ -160,6 +160,7 @@ impl Model for Lda {
                 words.clear();
                 words.extend(data.doc(n as usize).iter().map(|entry| entry.word));
                 touch(&words);
+                Dataset::release(data, 1);
             }
         });
     }
