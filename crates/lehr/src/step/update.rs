@@ -24,7 +24,8 @@ pub enum Guard {
     /// The row's step size is halved until it fits.
     Halve,
     /// Entries of the statistics that noise makes negative count as 0, the others as they are. For
-    /// models whose statistics are sums of positive terms (LDA): the paper's reading. Over-counts
+    /// models whose statistics are sums of positive terms and increments of lambda as they are (LDA):
+    /// the paper's reading. Over-counts
     /// what is rare.
     Clamp,
     /// The same, after the noise of rows that few items touch is made smaller: by
@@ -104,9 +105,6 @@ impl Updater {
     ) -> Guarded {
         let mut guarded = Guarded::default();
         let mut quiet = None;
-        if step.noisy && self.guard.works_on_entries() {
-            guarded = clamp(raw);
-        }
         if self.layout.lazy {
             // First the decay that all rows share; below, the rows of this batch get the rest.
             let hyper = lambda.hyper.clone();
@@ -134,9 +132,12 @@ impl Updater {
                     }
                 }
             }
-            let halved = self.write(model, phase, step, raw, lambda);
+            let (halved, clamped) = self.write(model, phase, step, raw, lambda);
             if !step.noisy {
                 guarded.hits += halved;
+            } else if self.guard.works_on_entries() {
+                guarded.hits += clamped;
+                guarded.noisy += raw.values().len() as u64;
             }
         }
         model.settle(lambda);
@@ -154,7 +155,7 @@ impl Updater {
         lambda: &Lambda,
     ) -> Vec<usize> {
         self.valid.resize(raw.rows.len(), true);
-        let row = RowUpdate { model, phase, step, raw, hyper: &lambda.hyper };
+        let row = RowUpdate { model, phase, step, raw, hyper: &lambda.hyper, clamp: false };
         let (layout, (stored, lazy)) = (&self.layout, lambda.parts());
         self.valid.par_chunks_mut(CHUNK).enumerate().for_each(|(c, valid)| {
             let (mut buffers, mut old) = (Buffers::new(layout), vec![0.0; layout.width]);
@@ -171,7 +172,7 @@ impl Updater {
     }
 
     /// Updates the phase's columns of every row of the batch; a row that would leave its domain all
-    /// the same goes only part of the way. Returns how many did.
+    /// the same goes only part of the way. Returns how many did, and how many entries were clamped.
     fn write<M: Model>(
         &mut self,
         model: &M,
@@ -179,9 +180,10 @@ impl Updater {
         step: Step,
         raw: &Stats,
         lambda: &mut Lambda,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let hyper = lambda.hyper.clone();
-        let row = RowUpdate { model, phase, step, raw, hyper: &hyper };
+        let clamp = step.noisy && self.guard.works_on_entries();
+        let row = RowUpdate { model, phase, step, raw, hyper: &hyper, clamp };
         let (layout, width) = (&self.layout, self.layout.width);
         let (table, lazy) = lambda.rows_to_write();
         let (mut since, now, totals) = match lazy {
@@ -211,7 +213,7 @@ impl Updater {
             tasks.push((slots, from, stretch, marks));
         }
         let keep_totals = totals.is_some();
-        let parts: Vec<(u64, Vec<f64>)> = tasks
+        let parts: Vec<(u64, u64, Vec<f64>)> = tasks
             .into_par_iter()
             .with_max_len(1)
             .map(|(slots, from, stretch, marks)| {
@@ -239,7 +241,7 @@ impl Updater {
                         out.copy_from_slice(new);
                     }
                 }
-                (halved, gain)
+                (halved, buffers.clamped, gain)
             })
             .collect();
         if let Some(totals) = totals {
@@ -253,30 +255,12 @@ impl Updater {
                     *total += step.rho * (prior - *total);
                 }
             }
-            for (_, gain) in &parts {
+            for (.., gain) in &parts {
                 totals.iter_mut().zip(gain).for_each(|(total, gain)| *total += gain);
             }
         }
-        parts.iter().map(|(halved, _)| halved).sum()
+        parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
     }
-}
-
-/// Sets negative statistics to 0: where every term of a sum is positive, only noise makes it negative.
-fn clamp(raw: &mut Stats) -> Guarded {
-    let width = raw.width().max(1);
-    let hits = raw
-        .values_mut()
-        .par_chunks_mut(CHUNK * width)
-        .map(|chunk| {
-            let mut hits = 0;
-            for x in chunk {
-                hits += u64::from(*x < 0.0);
-                *x = x.max(0.0);
-            }
-            hits
-        })
-        .sum();
-    Guarded { hits, noisy: raw.values().len() as u64 }
 }
 
 /// All that the update of a row depends on, but for the row.
@@ -286,6 +270,9 @@ struct RowUpdate<'a, M: Model> {
     step: Step,
     raw: &'a Stats,
     hyper: &'a [f64],
+    /// Whether negative statistics count as 0: where every term of a sum is positive, only noise
+    /// makes it negative.
+    clamp: bool,
 }
 
 struct Buffers {
@@ -293,12 +280,14 @@ struct Buffers {
     /// The row that `eta` belongs to; a lazy model's rows all have the same.
     eta_row: Option<usize>,
     new: Vec<f64>,
+    /// Entries that were negative.
+    clamped: u64,
 }
 
 impl Buffers {
     fn new(layout: &Layout) -> Self {
         let row = || vec![0.0; layout.width];
-        Buffers { eta: row(), eta_row: None, new: row() }
+        Buffers { eta: row(), eta_row: None, new: row(), clamped: 0 }
     }
 }
 
@@ -314,8 +303,8 @@ impl<M: Model> RowUpdate<'_, M> {
         old: &mut [f64],
         buffers: &mut Buffers,
     ) {
-        let RowUpdate { model, phase, step, raw, hyper } = *self;
-        let Buffers { eta, eta_row, new } = buffers;
+        let RowUpdate { model, phase, step, raw, hyper, clamp } = *self;
+        let Buffers { eta, eta_row, new, clamped } = buffers;
         if eta_row.is_none_or(|of| of != row && !layout.lazy) {
             model.prior(hyper, row, eta);
             *eta_row = Some(row);
@@ -328,6 +317,12 @@ impl<M: Model> RowUpdate<'_, M> {
         let columns = layout.phases[phase].columns.clone();
         let part = &mut new[columns.clone()];
         model.to_natural(phase, old, raw, row, part);
+        if clamp {
+            for p in part.iter_mut() {
+                *clamped += u64::from(*p < 0.0);
+                *p = p.max(0.0);
+            }
+        }
         let (old, eta) = (&old[columns.clone()], &eta[columns]);
         if mark.is_some() {
             for (p, &old) in part.iter_mut().zip(old) {
