@@ -82,7 +82,7 @@ fn same_run(place: &Place, run: &str, reference: &str) {
     let result = |run: &str| -> Value {
         let mut result = place.read_json(&format!("{run}/result.json"));
         let fields = result.as_object_mut().unwrap();
-        for field in ["run", "seconds", "seconds_by_part"] {
+        for field in ["run", "seconds", "seconds_by_part", "local_iterations"] {
             fields.remove(field);
         }
         result
