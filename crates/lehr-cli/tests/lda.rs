@@ -284,6 +284,8 @@ fn a_run_goes_on_with_new_documents() {
     assert_eq!(place.read_json("c/config.json")["fit"]["seed"], 9);
 
     place.fails("partial a docword.b.txt -o b", &["b: already holds a run"]);
+    place.fails("partial a docword.b.txt --batch 0 -o zero", &["batch 0", "at least 1"]);
+    place.fails("partial a docword.b.txt --step-size 1 -o one", &["would forget"]);
     // Fewer documents than a batch of the run are one batch.
     place.docs("c", 30);
     place.ok("partial a docword.c.txt --holdout 5 -o few");

@@ -548,7 +548,9 @@ fn restarts<M: Model>(
         // A climb cut short never replaces one that ended: the checkpoint could not tell why.
         let better = best.as_ref().is_none_or(|(at, _)| !early && bound > done[*at].bound);
         if better {
-            state.warm = Warm::off();
+            if restart + 1 < plan.n_init {
+                state.warm = Warm::off(); // only the climb under way needs its items' state
+            }
             best = Some((done.len() - 1, state));
         }
         if early || restart + 1 >= plan.n_init {
