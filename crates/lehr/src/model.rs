@@ -318,7 +318,8 @@ pub struct Shard<'a, D> {
     pub weights: &'a [f64],
     /// The rows of lambda that the batch touches, and their slots.
     pub rows: &'a RowSet,
-    /// [`Model::warm_width`] numbers for each item, or none: then all begin afresh.
+    /// [`Model::warm_width`] numbers for each item, all 0 if it has no state yet; or none at all: then
+    /// all begin afresh and none is kept.
     pub warm: &'a [f32],
 }
 

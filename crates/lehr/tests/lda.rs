@@ -65,6 +65,9 @@ fn local(
     let items: Vec<u32> = (0..docs.n_items() as u32).collect();
     let (weights, mut bounds) = (vec![1.0; items.len()], vec![0.0; items.len()]);
     let mut out = <Lda as Model>::Local::new(&model.layout());
+    // A state of zeros is none, and says that gamma is to be kept.
+    let none = vec![0.0; items.len() * model.warm_width()];
+    let warm = if warm.is_empty() { &none } else { warm };
     let shard = Shard { data: docs, items: &items, weights: &weights, rows: &rows, warm };
     let ask = Ask { precise, ..Ask::TRAIN };
     model.local_step(&expect, shard, ask, &mut model.scratch(), &mut out, &mut bounds);
@@ -241,7 +244,7 @@ fn shortcuts_cost_little_of_the_bound() {
             let config = FitConfig { steps: Some(steps), ..base };
             let (found, _) = fitted(&fast, &docs, None, &config);
             let lambda = found.state.lambda.table();
-            for (what, precise, limit) in [("training", false, 1e-4), ("evaluation", true, 1e-5)] {
+            for (what, precise) in [("training", false), ("evaluation", true)] {
                 let (gamma, bounds) = local(&fast, &docs, lambda, precise, &[]);
                 // A document's bound has several tops. On its own, ours is where it should be; and it
                 // is no lower than the one that plain iterations reach.
@@ -252,9 +255,9 @@ fn shortcuts_cost_little_of_the_bound() {
                 let what = format!("{what}, alpha {alpha}, step {steps}");
                 println!("{what}: {cost:.1e} below its top, {gain:+.1e} above plain iterations");
                 // Training stops on the way to the top.
-                let far = if precise { limit } else { 1e-2 };
+                let far = if precise { 1e-5 } else { 1e-2 };
                 assert!(cost < far && cost > -1e-6, "{what}: {cost:e} below its top");
-                assert!(gain > -limit, "{what}: {gain:e} from plain iterations");
+                assert!(gain > -1e-4, "{what}: {gain:e} from plain iterations");
             }
             // Every word is counted, also those of topics that were dropped.
             let (raw, _) = pass(&fast, &docs, lambda, &Batch::all(docs.n_items()), Ask::TRAIN);

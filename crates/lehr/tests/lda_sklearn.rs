@@ -117,7 +117,10 @@ fn topics_of_documents() {
         let items: Vec<u32> = (0..docs.n_items() as u32).collect();
         let (weights, mut bounds) = (vec![1.0; items.len()], vec![0.0; items.len()]);
         let mut local = <Lda as Model>::Local::new(&lda.layout());
-        let shard = Shard { data: &docs, items: &items, weights: &weights, rows: &rows, warm: &[] };
+        // A state of zeros is none, and says that gamma is to be kept.
+        let none = vec![0.0; items.len() * lda.warm_width()];
+        let shard =
+            Shard { data: &docs, items: &items, weights: &weights, rows: &rows, warm: &none };
         let mut scratch = lda.scratch();
         lda.local_step(&expect, shard, Ask::TRAIN, &mut scratch, &mut local, &mut bounds);
         let gamma: Vec<f64> = local.warm().iter().map(|&gamma| f64::from(gamma)).collect();
