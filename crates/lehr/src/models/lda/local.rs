@@ -86,8 +86,7 @@ impl Lda {
         if precise {
             let tol = PRECISE_TOL.min(self.params.local_tol) as f32;
             let max_iterations = PRECISE_ITERATIONS.max(self.params.local_iterations);
-            // Plain steps at first: which top a document climbs is decided there.
-            return Solve { tol, max_iterations, active: PRECISE_ACTIVE, relax: 1.0, ..base };
+            return Solve { tol, max_iterations, active: PRECISE_ACTIVE, ..base };
         }
         let tol = self.params.local_tol as f32;
         Solve { tol, max_iterations: self.params.local_iterations, ..base }
