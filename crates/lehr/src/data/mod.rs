@@ -3,12 +3,19 @@
 mod corpus;
 mod corpus_file;
 mod docs;
+mod grouped;
+mod ids;
+mod ids_file;
 mod mapped;
 mod points;
+mod ratings;
 mod vocabulary;
 
 pub use docs::{Docs, Entry};
+pub use grouped::Grouped;
+pub use ids::{Id, Ids};
 pub use points::{Points, Rows};
+pub use ratings::{Duplicates, Ratings, Side};
 pub use vocabulary::Vocabulary;
 
 pub(crate) use corpus_file::{MAGIC, open};

@@ -1,0 +1,212 @@
+//! A sparse matrix row by row, and the counting sorts that make it.
+
+use rayon::prelude::*;
+
+/// Ratings grouped by one of their sides, the row: sorted by row, then by the other side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grouped {
+    starts: Vec<usize>,
+    others: Vec<u32>,
+    values: Vec<f32>,
+}
+
+/// More parts than this would read the input more often than is worth it.
+const MOST_PARTS: usize = 8;
+/// Less is not worth another thread.
+const SMALLEST_PART: usize = 1 << 16;
+
+impl Grouped {
+    /// How many rows, those without ratings too.
+    pub fn n_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Where each row starts in the other two arrays, and where the last one ends.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// The other side of every rating.
+    pub fn others(&self) -> &[u32] {
+        &self.others
+    }
+
+    /// The value of every rating.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// One row: the other sides, rising, and the values.
+    ///
+    /// # Panics
+    ///
+    /// If `row` is not below [`n_rows`](Grouped::n_rows).
+    pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
+        let range = self.starts[row]..self.starts[row + 1];
+        (&self.others[range.clone()], &self.values[range])
+    }
+
+    /// Sorts by row only; within a row, the order is that of the input.
+    pub(super) fn sort(n_rows: usize, row: &[u32], other: &[u32], value: &[f32]) -> Self {
+        let mut sorted = Grouped {
+            starts: starts(n_rows, row),
+            others: vec![0; row.len()],
+            values: vec![0.0; row.len()],
+        };
+        sorted.scatter(|from, to, part| {
+            for (i, &row) in row.iter().enumerate() {
+                if (from..to).contains(&(row as usize)) {
+                    part.place(row as usize - from, other[i], value[i]);
+                }
+            }
+        });
+        sorted
+    }
+
+    /// The same ratings by the other side, of which there are `n_others`.
+    pub(super) fn transpose(&self, n_others: usize) -> Self {
+        let mut turned = Grouped {
+            starts: starts(n_others, &self.others),
+            others: vec![0; self.others.len()],
+            values: vec![0.0; self.others.len()],
+        };
+        turned.fill_from(self);
+        turned
+    }
+
+    /// The same in the memory of `old`, which already has the right rows unless ratings were
+    /// `merged` since.
+    pub(super) fn transpose_into(&self, mut old: Grouped, merged: bool) -> Self {
+        if merged {
+            old.starts = starts(old.n_rows(), &self.others);
+            old.others.truncate(self.others.len());
+            old.values.truncate(self.others.len());
+        }
+        old.fill_from(self);
+        old
+    }
+
+    fn fill_from(&mut self, other: &Grouped) {
+        self.scatter(|from, to, part| {
+            for row in 0..other.n_rows() {
+                let (others, values) = other.row(row);
+                for (&at, &value) in others.iter().zip(values) {
+                    if (from..to).contains(&(at as usize)) {
+                        part.place(at as usize - from, row as u32, value);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Fills the rows from the left. Every thread goes over the whole input and takes the rows of
+    /// its own part, so the result does not depend on their number.
+    fn scatter(&mut self, fill: impl Fn(usize, usize, &mut Part<'_>) + Sync) {
+        let n = self.others.len();
+        let n_parts = rayon::current_num_threads().min(MOST_PARTS).min(n / SMALLEST_PART).max(1);
+        let mut parts = Vec::with_capacity(n_parts);
+        let (mut others, mut values) = (&mut self.others[..], &mut self.values[..]);
+        let mut from = 0;
+        for p in 1..=n_parts {
+            let to = match p {
+                _ if p == n_parts => self.starts.len() - 1,
+                _ => self.starts.partition_point(|&start| start < n * p / n_parts).max(from),
+            };
+            let to = to.min(self.starts.len() - 1);
+            let length = self.starts[to] - self.starts[from];
+            let (own_others, own_values);
+            (own_others, others) = others.split_at_mut(length);
+            (own_values, values) = values.split_at_mut(length);
+            let next = self.starts[from..to].iter().map(|start| start - self.starts[from]);
+            parts.push((
+                from,
+                to,
+                Part { next: next.collect(), others: own_others, values: own_values },
+            ));
+            from = to;
+        }
+        parts.par_iter_mut().for_each(|(from, to, part)| fill(*from, *to, part));
+    }
+
+    /// The first row and other side of which there is more than one rating.
+    pub(super) fn first_repeated(&self) -> Option<(u32, u32)> {
+        (0..self.n_rows()).into_par_iter().find_map_first(|row| {
+            let (others, _) = self.row(row);
+            let pair = others.windows(2).find(|pair| pair[0] == pair[1])?;
+            Some((row as u32, pair[0]))
+        })
+    }
+
+    /// Puts one rating, the mean, for all ratings of one pair; how many pairs had several.
+    pub(super) fn average_repeated(&mut self) -> usize {
+        let (mut kept, mut n_averaged) = (0, 0);
+        for row in 0..self.n_rows() {
+            // The row before has been moved, but this one's start has not.
+            let (mut i, end) = (self.starts[row], self.starts[row + 1]);
+            self.starts[row] = kept;
+            while i < end {
+                let other = self.others[i];
+                let same = self.others[i..end].iter().take_while(|&&next| next == other).count();
+                if same > 1 {
+                    let values = &self.values[i..i + same];
+                    let sum: f64 = values.iter().map(|&value| f64::from(value)).sum();
+                    self.values[kept] = (sum / same as f64) as f32;
+                    n_averaged += 1;
+                } else {
+                    self.values[kept] = self.values[i];
+                }
+                self.others[kept] = other;
+                kept += 1;
+                i += same;
+            }
+        }
+        if let Some(end) = self.starts.last_mut() {
+            *end = kept;
+        }
+        self.others.truncate(kept);
+        self.values.truncate(kept);
+        n_averaged
+    }
+
+    /// The ratings at these rising places; all rows stay.
+    pub(super) fn subset(&self, places: &[u32]) -> Self {
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "places must rise");
+        let starts = self.starts.iter();
+        Grouped {
+            starts: starts
+                .map(|&start| places.partition_point(|&place| (place as usize) < start))
+                .collect(),
+            others: places.iter().map(|&place| self.others[place as usize]).collect(),
+            values: places.iter().map(|&place| self.values[place as usize]).collect(),
+        }
+    }
+}
+
+/// Some rows that are being filled.
+struct Part<'a> {
+    /// Where the next rating of each row goes.
+    next: Vec<usize>,
+    others: &'a mut [u32],
+    values: &'a mut [f32],
+}
+
+impl Part<'_> {
+    fn place(&mut self, row: usize, other: u32, value: f32) {
+        let at = self.next[row];
+        self.next[row] += 1;
+        self.others[at] = other;
+        self.values[at] = value;
+    }
+}
+
+/// Where each of `n_rows` rows starts if these are the rows of all ratings.
+fn starts(n_rows: usize, rows: &[u32]) -> Vec<usize> {
+    let mut starts = vec![0; n_rows + 1];
+    rows.iter().for_each(|&row| starts[row as usize + 1] += 1);
+    let mut sum = 0;
+    starts.iter_mut().for_each(|start| {
+        sum += *start;
+        *start = sum;
+    });
+    starts
+}
