@@ -1,44 +1,21 @@
 //! Files in, points out: every format, every refusal with its exact words, and the way back.
 
+#[path = "common/files.rs"]
+mod files;
+
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use lehr::data::{Points, Rows};
 use lehr::read::{self, Header, PointsOptions};
 use lehr::write::{self, Column};
 use proptest::prelude::*;
-use tempfile::TempDir;
 
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    /// The error's text with the folder's own name taken out.
-    fn fault_with(&self, path: &Path, options: &PointsOptions) -> String {
-        let text = read::points(path, options).unwrap_err().to_string();
-        text.replace(&format!("{}/", self.0.path().display()), "")
-    }
-}
+use files::{Folder, gzip};
 
 fn fault_of(name: &str, bytes: impl AsRef<[u8]>, options: &PointsOptions) -> String {
     let folder = Folder::new();
-    folder.fault_with(&folder.file(name, bytes), options)
+    folder.fault(read::points(&folder.file(name, bytes), options))
 }
 
 fn fault(name: &str, bytes: impl AsRef<[u8]>) -> String {
@@ -59,12 +36,6 @@ fn numbers(points: &Points) -> Vec<f64> {
         Rows::F64(values) => values.to_vec(),
         Rows::F32(values) => values.iter().map(|&v| f64::from(v)).collect(),
     }
-}
-
-fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(bytes.as_ref()).unwrap();
-    packed.finish().unwrap()
 }
 
 /// A .npy file of format version `major` with any header and body.
@@ -290,16 +261,16 @@ mod opening {
         let folder = Folder::new();
         let none = PointsOptions::default();
         assert_eq!(
-            folder.fault_with(&folder.path("a.csv"), &none),
+            folder.fault(read::points(&folder.path("a.csv"), &none)),
             "a.csv: there is no such file; check the name and the folder"
         );
         assert_eq!(
-            folder.fault_with(&folder.path("x/a.csv"), &none),
+            folder.fault(read::points(&folder.path("x/a.csv"), &none)),
             "x/a.csv: there is no folder x; check the path"
         );
         fs::create_dir(folder.path("a.csv")).unwrap();
         assert_eq!(
-            folder.fault_with(&folder.path("a.csv"), &none),
+            folder.fault(read::points(&folder.path("a.csv"), &none)),
             "a.csv: is a folder; give one file: .csv, .tsv, .txt (these and .npy may end in .gz), .npy or .parquet"
         );
     }
@@ -627,7 +598,7 @@ mod columnar {
         let path = folder.path("a.parquet");
         write::table(&path, &[Column::f64("x", &[])]).unwrap();
         assert_eq!(
-            folder.fault_with(&path, &PointsOptions::default()),
+            folder.fault(read::points(&path, &PointsOptions::default())),
             "a.parquet: has no rows; give a file with at least one row of numbers"
         );
     }

@@ -1,39 +1,16 @@
 //! Files in, documents out: every format, every refusal, and the converted corpus.
 
+#[path = "common/files.rs"]
+mod files;
+
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use lehr::data::{Docs, Vocabulary};
 use lehr::read::{self, CorpusFormat, DocsOptions, StopWords};
 use proptest::prelude::*;
-use tempfile::TempDir;
 
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    /// The error's text without this folder's name.
-    fn fault_with(&self, path: &Path, options: &DocsOptions) -> String {
-        let text = read::docs(path, options).unwrap_err().to_string();
-        text.replace(&format!("{}/", self.0.path().display()), "")
-    }
-}
+use files::{Folder, gzip};
 
 fn read_as(name: &str, bytes: impl AsRef<[u8]>, options: &DocsOptions) -> Docs {
     let folder = Folder::new();
@@ -46,7 +23,7 @@ fn read_file(name: &str, bytes: impl AsRef<[u8]>) -> Docs {
 
 fn fault_of(name: &str, bytes: impl AsRef<[u8]>, options: &DocsOptions) -> String {
     let folder = Folder::new();
-    folder.fault_with(&folder.file(name, bytes), options)
+    folder.fault(read::docs(&folder.file(name, bytes), options))
 }
 
 fn fault(name: &str, bytes: impl AsRef<[u8]>) -> String {
@@ -55,12 +32,6 @@ fn fault(name: &str, bytes: impl AsRef<[u8]>) -> String {
 
 fn forced(format: CorpusFormat) -> DocsOptions {
     DocsOptions { format: Some(format), ..Default::default() }
-}
-
-fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(bytes.as_ref()).unwrap();
-    packed.finish().unwrap()
 }
 
 fn rows(docs: &Docs) -> Vec<Vec<(u32, f32)>> {
@@ -196,7 +167,8 @@ mod formats {
         corpus().save(&converted).unwrap();
         assert_eq!(names(&read::docs(&converted, &options).unwrap())[4], "e");
         folder.file("vocab.y.txt", "a\nb\n");
-        let text = folder.fault_with(&folder.file("docword.y.txt", UCI), &DocsOptions::default());
+        let text =
+            folder.fault(read::docs(&folder.file("docword.y.txt", UCI), &DocsOptions::default()));
         assert_eq!(
             text,
             "vocab.y.txt: names 2 words, but docword.y.txt has 5; it was taken because it lies beside it: rename it, or name another with vocab"
@@ -405,12 +377,12 @@ mod refusals {
         let folder = Folder::new();
         assert!(
             folder
-                .fault_with(&folder.path(""), &DocsOptions::default())
+                .fault(read::docs(&folder.path(""), &DocsOptions::default()))
                 .contains("is a folder; give one file: a UCI docword file")
         );
         assert!(
             folder
-                .fault_with(&folder.path("no.txt"), &DocsOptions::default())
+                .fault(read::docs(&folder.path("no.txt"), &DocsOptions::default()))
                 .contains("there is no such file")
         );
         assert!(fault("a.txt", b"\xff\xfea\0b\0").contains("is text in UTF-16"));
@@ -519,7 +491,7 @@ mod refusals {
         let folder = Folder::new();
         let options =
             DocsOptions { vocab: Some(folder.file("v.txt", "a\nb\n")), ..Default::default() };
-        let text = folder.fault_with(&folder.file("a.dat", LDAC), &options);
+        let text = folder.fault(read::docs(&folder.file("a.dat", LDAC), &options));
         assert_eq!(
             text,
             "a.dat, line 1, column 3: found word 2, numbered from 0, and v.txt names only 2 words"
@@ -533,7 +505,7 @@ mod refusals {
         let with = |text: &str| {
             let options =
                 DocsOptions { vocab: Some(folder.file("v.txt", text)), ..Default::default() };
-            folder.fault_with(&corpus, &options)
+            folder.fault(read::docs(&corpus, &options))
         };
         assert_eq!(
             with("a\nb\nc\nb\ne\n"),

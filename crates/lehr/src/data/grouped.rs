@@ -16,6 +16,26 @@ const MOST_PARTS: usize = 8;
 const SMALLEST_PART: usize = 1 << 16;
 
 impl Grouped {
+    /// Ratings as [`Grouped::starts`], [`Grouped::others`] and [`Grouped::values`] gave them; `None` if
+    /// they do not fit together. `n_others` is how many there are of the other side.
+    pub fn new(
+        starts: Vec<usize>,
+        others: Vec<u32>,
+        values: Vec<f32>,
+        n_others: usize,
+    ) -> Option<Self> {
+        let fits = starts.first() == Some(&0)
+            && starts.last() == Some(&others.len())
+            && starts.is_sorted()
+            && values.len() == others.len()
+            && others.iter().all(|&other| (other as usize) < n_others);
+        let sorted = || {
+            let rows = starts.windows(2).map(|pair| &others[pair[0]..pair[1]]);
+            rows.into_iter().all(|row| row.windows(2).all(|pair| pair[0] < pair[1]))
+        };
+        (fits && sorted()).then_some(Grouped { starts, others, values })
+    }
+
     /// How many rows, those without ratings too.
     pub fn n_rows(&self) -> usize {
         self.starts.len() - 1

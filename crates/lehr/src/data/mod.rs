@@ -19,5 +19,6 @@ pub use ratings::{Duplicates, Ratings, Side};
 pub use vocabulary::Vocabulary;
 
 pub(crate) use corpus_file::{MAGIC, open};
+pub(crate) use ids::integer;
 pub(crate) use mapped::{Mapped, Precision, map};
 pub(crate) use points::{first_not_finite, weight_fault};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::records::{Records, Separator, blank_split};
+use super::records::{Records, Separator, blank_split, ragged};
 use super::select::{Place, Selection};
 use super::source::{Source, TABLE, empty, shown};
 use super::{Header, PointsOptions, finish};
@@ -141,18 +141,9 @@ impl Table<'_> {
 
     #[cold]
     fn ragged(&self, line: u64, found: usize) -> Error {
-        Error::parse_at(
-            self.path,
-            line,
-            None,
-            format!(
-                "found {found} {}, expected {} as in line {}; the fields are separated by {}",
-                if found == 1 { "field" } else { "fields" },
-                self.selection.places.len(),
-                self.first_line,
-                self.separator.name()
-            ),
-        )
+        let (expected, separator) = (self.selection.places.len(), self.separator.name());
+        let message = ragged(found, expected, self.first_line, separator);
+        Error::parse_at(self.path, line, None, message)
     }
 }
 
@@ -161,11 +152,13 @@ fn number(cell: &[u8]) -> Option<f64> {
     number_of(cell.trim_ascii()).filter(|value| value.is_finite())
 }
 
-fn number_of(text: &[u8]) -> Option<f64> {
+/// The number in a cell without blanks around it, finite or not.
+pub(super) fn number_of(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-fn is_word(cell: &[u8]) -> bool {
+/// Whether a cell is neither a number nor a mark of a missing value.
+pub(super) fn is_word(cell: &[u8]) -> bool {
     let text = cell.trim_ascii();
     number_of(text).is_none() && !MISSING.contains(&lower(text).as_str())
 }
@@ -174,11 +167,12 @@ fn lower(text: &[u8]) -> String {
     String::from_utf8_lossy(text).to_ascii_lowercase()
 }
 
-fn name(cell: &[u8]) -> String {
+/// A column's name.
+pub(super) fn name(cell: &[u8]) -> String {
     String::from_utf8_lossy(cell).trim().to_string()
 }
 
-fn is_decimal_comma(text: &[u8]) -> bool {
+pub(super) fn is_decimal_comma(text: &[u8]) -> bool {
     let point: Vec<u8> = text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
     text.contains(&b',') && number_of(&point).is_some()
 }

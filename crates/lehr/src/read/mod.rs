@@ -6,9 +6,13 @@ mod npy;
 mod npy_header;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_values;
+mod ratings;
 mod records;
 mod select;
 mod source;
+mod titles;
 mod topic_table;
 
 use std::path::Path;
@@ -21,6 +25,8 @@ use crate::{Error, Result};
 use source::{Format, Source, TABLE, recognise};
 
 pub use docs::{CorpusFormat, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub use ratings::{RatingsOptions, ratings, ratings_for};
+pub use titles::titles;
 pub use topic_table::topic_table;
 
 /// Which columns of a file are the data, and how its first line is meant.
@@ -78,7 +84,7 @@ pub enum Header {
 /// ```
 pub fn points(path: &Path, options: &PointsOptions) -> Result<Points> {
     let source = Source::open(path, &TABLE)?;
-    match recognise(&source)? {
+    match recognise(&source, &TABLE)? {
         Format::Text => csv::read(source, options),
         Format::Npy => npy::read(source, options),
         Format::Parquet => read_parquet(source, options),

@@ -23,7 +23,7 @@ pub(super) enum Separator {
 impl Separator {
     /// The separator of a table with this first line: the first of tab, semicolon, comma and
     /// blank that it has outside quotes. A comma comes late since it may be a decimal comma.
-    fn of(line: &[u8]) -> Self {
+    pub(super) fn of(line: &[u8]) -> Self {
         let mut quoted = false;
         let mut seen = [false; 4];
         for &byte in line.trim_ascii_end() {
@@ -63,6 +63,34 @@ impl Separator {
     }
 }
 
+/// Whether a line has two `::` outside quotes and no tab.
+pub(super) fn has_colons(line: &[u8]) -> bool {
+    let (mut quoted, mut found, mut at) = (false, 0, 0);
+    while at < line.len() {
+        match line[at] {
+            b'\t' if !quoted => return false,
+            b'"' if quoted || at == 0 || matches!(line[at - 1], b',' | b';' | b' ') => {
+                quoted = !quoted;
+            }
+            b':' if !quoted && line.get(at + 1) == Some(&b':') => {
+                found += 1;
+                at += 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found >= 2
+}
+
+/// What is wrong with a record that has `found` cells and not as many as the first one.
+pub(super) fn ragged(found: usize, expected: usize, first_line: u64, separator: &str) -> String {
+    format!(
+        "found {found} {}, expected {expected} as in line {first_line}; the fields are separated by {separator}",
+        if found == 1 { "field" } else { "fields" },
+    )
+}
+
 /// The cells of a record without quotes that is separated by blanks.
 pub(super) fn blank_split(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     text.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty())
@@ -81,12 +109,29 @@ pub(super) struct Records<'a> {
     pub quoted: Quoted,
     /// Set by the first record.
     pub separator: Separator,
+    /// Whether lines that start with # are skipped.
+    comments: bool,
+    /// Whether the current record has quotes, once that is known.
+    is_quoted: Option<bool>,
 }
 
 impl<'a> Records<'a> {
     pub(super) fn new(source: Source<'a>) -> Self {
         let separator = Separator::Blanks;
-        Records { source, line: 0, next: 1, text: Vec::new(), quoted: Quoted::default(), separator }
+        let (text, quoted) = (Vec::new(), Quoted::default());
+        let is_quoted = None;
+        Records { source, line: 0, next: 1, text, quoted, separator, comments: true, is_quoted }
+    }
+
+    /// The same from line `next` on, which is a file's first one that says something; # is a sign
+    /// like any other.
+    pub(super) fn starting(source: Source<'a>, next: u64) -> Self {
+        Records { next, comments: false, ..Records::new(source) }
+    }
+
+    /// Reads on in line `next` of a file whose separator is known; `source` holds what is left of it.
+    pub(super) fn resumed(source: Source<'a>, separator: Separator, next: u64) -> Self {
+        Records { separator, line: next, ..Records::starting(source, next) }
     }
 
     /// Reads on to the next line that is neither blank nor a comment; false at the end.
@@ -98,8 +143,9 @@ impl<'a> Records<'a> {
             }
             // Tabs alone are a row of empty cells, not a blank line.
             let blank = self.text.iter().all(|&byte| byte == b' ');
-            if !blank && self.text[0] != b'#' {
+            if !(blank || self.comments && self.text[0] == b'#') {
                 self.line = self.next - 1;
+                self.is_quoted = None;
                 if first {
                     self.separator = Separator::of(&self.text);
                 }
@@ -111,7 +157,12 @@ impl<'a> Records<'a> {
     /// Splits the current record if it has quotes, and says whether it had; a quoted cell may
     /// reach over several lines.
     pub(super) fn split_quoted(&mut self) -> Result<bool> {
+        // Of a record over several lines, only the last is left once it is split.
+        if let Some(known) = self.is_quoted {
+            return Ok(known);
+        }
         if !self.text.contains(&b'"') {
+            self.is_quoted = Some(false);
             return Ok(false);
         }
         self.quoted.clear();
@@ -129,6 +180,7 @@ impl<'a> Records<'a> {
             self.quoted.feed(&self.text, self.separator);
         }
         self.quoted.finish(self.separator);
+        self.is_quoted = Some(true);
         Ok(true)
     }
 

@@ -98,17 +98,20 @@ impl Selection {
     }
 }
 
-fn label(names: &[String], at: usize) -> String {
+/// How messages call column `at`, counted from 0, of a file with these names, if it has any.
+pub(super) fn label(names: &[String], at: usize) -> String {
     match names.get(at) {
         Some(name) if !name.is_empty() => name.clone(),
         _ => (at + 1).to_string(),
     }
 }
 
-struct Columns<'a> {
-    path: &'a Path,
-    names: &'a [String],
-    n_columns: usize,
+/// A file's columns, among which a user chooses.
+pub(super) struct Columns<'a> {
+    pub path: &'a Path,
+    /// Empty if the file has none.
+    pub names: &'a [String],
+    pub n_columns: usize,
 }
 
 impl Columns<'_> {
@@ -116,7 +119,8 @@ impl Columns<'_> {
         label(self.names, at)
     }
 
-    fn find(&self, setting: &str, wanted: &str) -> Result<usize> {
+    /// The place of the column that a setting asks for.
+    pub(super) fn find(&self, setting: &str, wanted: &str) -> Result<usize> {
         let mut same = (0..self.names.len()).filter(|&at| self.names[at] == wanted);
         if let Some(at) = same.next() {
             let Some(again) = same.next() else { return Ok(at) };
@@ -142,7 +146,7 @@ impl Columns<'_> {
         }
     }
 
-    fn listed(&self) -> String {
+    pub(super) fn listed(&self) -> String {
         const SHOWN: usize = 20;
         if self.names.is_empty() {
             return format!("the columns have no names, only the numbers 1 to {}", self.n_columns);

@@ -134,7 +134,7 @@ impl<'a> Source<'a> {
 }
 
 /// The format of a table. Content first, since a name may lie; then the name.
-pub(super) fn recognise(source: &Source<'_>) -> Result<Format> {
+pub(super) fn recognise(source: &Source<'_>, needed: &Needed) -> Result<Format> {
     let Source { path, name, head, .. } = source;
     if head.starts_with(b"\x93NUMPY") {
         return Ok(Format::Npy);
@@ -157,8 +157,22 @@ pub(super) fn recognise(source: &Source<'_>) -> Result<Format> {
     if name.ends_with(".parquet") {
         return misnamed(".parquet", "Parquet", "\"PAR1\"");
     }
-    source.check_text(&TABLE)?;
+    source.check_text(needed)?;
     Ok(Format::Text)
+}
+
+/// The file itself and its length, for formats that are not read from front to back.
+pub(super) fn plain_file(source: &Source<'_>, what: &str) -> Result<(File, u64)> {
+    match &source.file {
+        Some((file, length)) => {
+            let file = file.try_clone();
+            Ok((file.map_err(|error| Error::io(source.path, "cannot open", error))?, *length))
+        }
+        None => Err(Error::parse(
+            source.path,
+            format!("is {what} that is gzipped or comes from a pipe; give it as a plain file"),
+        )),
+    }
 }
 
 fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {

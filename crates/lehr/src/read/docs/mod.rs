@@ -21,7 +21,7 @@ mod zip;
 
 use std::path::Path;
 
-use super::source::{Needed, Source};
+use super::source::{Needed, Source, plain_file};
 use crate::data::{self, Docs, Vocabulary};
 use crate::{Error, Result};
 
@@ -168,18 +168,4 @@ fn read_parquet(source: Source<'_>, _: Option<Names>) -> Result<Docs> {
         source.path,
         "this build of lehr leaves Parquet out; build it with the feature `parquet`, or save the matrix with scipy.sparse.save_npz",
     ))
-}
-
-/// The file itself and its length, for formats that are not read from front to back.
-fn plain_file(source: &Source<'_>, what: &str) -> Result<(std::fs::File, u64)> {
-    match &source.file {
-        Some((file, length)) => {
-            let file = file.try_clone();
-            Ok((file.map_err(|error| Error::io(source.path, "cannot open", error))?, *length))
-        }
-        None => Err(Error::parse(
-            source.path,
-            format!("is {what} that is gzipped or comes from a pipe; give it as a plain file"),
-        )),
-    }
 }

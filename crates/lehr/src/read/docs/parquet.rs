@@ -3,24 +3,20 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use parquet::basic::Type as Physical;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
 
 use super::builder::Builder;
 use super::numbers::checked;
 use super::vocab::Names;
-use super::{plain_file, words};
+use super::words;
 use crate::data::Docs;
 use crate::{Error, Result};
 
-use super::super::parquet::{check_range, damaged, guarded, is_integer, is_unsigned, type_name};
-use super::super::source::Source;
+use super::super::parquet::{check_range, damaged, guarded, type_name};
+use super::super::parquet_values::{Kind, Place, Values, values};
+use super::super::source::{Source, plain_file};
 
-const BATCH: usize = 1 << 14;
 /// The names of the three columns.
 const NAMES: [&[&str]; 3] =
     [&["document", "doc", "doc_id"], &["term", "word", "word_id"], &["count", "n", "value"]];
@@ -141,100 +137,6 @@ fn choose(path: &Path, labels: &[String]) -> Result<[usize; 3]> {
                 labels.join(", ")
             ),
         )),
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Integers,
-    Floats,
-    Texts,
-}
-
-impl Kind {
-    fn of(column: &ColumnDescriptor) -> Option<Self> {
-        match column.physical_type() {
-            _ if column.max_rep_level() > 0 => None,
-            Physical::INT32 | Physical::INT64 if is_integer(column) => Some(Kind::Integers),
-            Physical::FLOAT | Physical::DOUBLE => Some(Kind::Floats),
-            Physical::BYTE_ARRAY => Some(Kind::Texts),
-            _ => None,
-        }
-    }
-}
-
-/// One column of a row group.
-enum Values {
-    Integers(Vec<i64>),
-    Floats(Vec<f64>),
-    Texts(Vec<ByteArray>),
-}
-
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Values::Integers(values) => values.len(),
-            Values::Floats(values) => values.len(),
-            Values::Texts(values) => values.len(),
-        }
-    }
-}
-
-/// Where a row group's column stands, for those who have to mend it.
-struct Place<'a> {
-    path: &'a Path,
-    column: &'a str,
-    first: usize,
-}
-
-impl Place<'_> {
-    fn fault(&self, i: usize, text: &str) -> Error {
-        let row = self.first + i + 1;
-        Error::parse(self.path, format!("row {row}, column {}: {text}", self.column))
-    }
-}
-
-fn values(column: ColumnReader, described: &ColumnDescriptor, place: &Place<'_>) -> Result<Values> {
-    let full = described.max_def_level();
-    let unsigned = is_unsigned(described);
-    Ok(match column {
-        ColumnReader::Int32ColumnReader(c) => {
-            let wide = |v: i32| if unsigned { i64::from(v.cast_unsigned()) } else { v.into() };
-            Values::Integers(typed(c, wide, full, place)?)
-        }
-        ColumnReader::Int64ColumnReader(c) => {
-            let wide = |v: i64| if unsigned && v < 0 { i64::MAX } else { v };
-            Values::Integers(typed(c, wide, full, place)?)
-        }
-        ColumnReader::FloatColumnReader(c) => Values::Floats(typed(c, f64::from, full, place)?),
-        ColumnReader::DoubleColumnReader(c) => Values::Floats(typed(c, |v| v, full, place)?),
-        ColumnReader::ByteArrayColumnReader(c) => Values::Texts(typed(c, |v| v, full, place)?),
-        _ => unreachable!("Kind::of refuses every other type"),
-    })
-}
-
-fn typed<T: DataType, V>(
-    mut column: ColumnReaderImpl<T>,
-    wide: impl Fn(T::T) -> V,
-    full: i16,
-    place: &Place<'_>,
-) -> Result<Vec<V>> {
-    let (mut levels, mut batch, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    loop {
-        levels.clear();
-        let read = column.read_records(BATCH, Some(&mut levels), None, &mut batch);
-        let (read, n_present, _) = read.map_err(|error| damaged(place.path, error))?;
-        if n_present < read {
-            let gap = levels.iter().position(|&level| level < full).unwrap_or(0);
-            return Err(place.fault(
-                values.len() + gap,
-                "the value is missing (null); fill it in or leave the row out",
-            ));
-        }
-        if read == 0 {
-            return Ok(values);
-        }
-        values.extend(batch.drain(..).map(&wide));
     }
 }
 

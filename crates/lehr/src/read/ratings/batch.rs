@@ -1,0 +1,267 @@
+//! Some ratings of a file whose ids have no numbers yet: threads make these, in any order.
+
+use super::super::csv::{is_decimal_comma, number_of};
+use super::super::records::ragged;
+use super::super::source::shown;
+use super::layout::{Layout, ROLES};
+use crate::data::{Ids, integer};
+
+/// Ratings as they stand in a part of a file.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub users: Keys,
+    pub items: Keys,
+    pub values: Vec<f32>,
+    /// The line of the first rating, and of every other one that is not on the line behind the
+    /// rating before it. Lines count from 0 at the start of the part.
+    pub lines: Vec<(usize, u64)>,
+    next_line: u64,
+}
+
+/// What is wrong with a line, counted like `Batch::lines`.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub line: u64,
+    /// Which of the three cells, if it is one.
+    pub role: Option<usize>,
+    pub message: String,
+}
+
+impl Batch {
+    pub(super) fn with_capacity(n: usize) -> Self {
+        let keys = || Keys::Integers(Vec::with_capacity(n));
+        let (users, items) = (keys(), keys());
+        Batch { users, items, values: Vec::with_capacity(n), ..Batch::default() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Adds the rating that stands in `line` in these three of `n_cells` cells.
+    pub(super) fn push(
+        &mut self,
+        layout: &Layout,
+        line: u64,
+        n_cells: usize,
+        cells: [&[u8]; 3],
+    ) -> Result<(), Fault> {
+        let [user, item, rating] = cells.map(<[u8]>::trim_ascii);
+        let value = match value(rating) {
+            Some(value)
+                if n_cells == layout.n_columns
+                    && self.users.push(user)
+                    && self.items.push(item) =>
+            {
+                value
+            }
+            _ => return Err(fault(layout, line, n_cells, [user, item, rating])),
+        };
+        if line != self.next_line || self.values.is_empty() {
+            self.lines.push((self.values.len(), line));
+        }
+        self.next_line = line + 1;
+        self.values.push(value);
+        Ok(())
+    }
+}
+
+/// The ids of one side, in the order of the file: integers until the first other text.
+#[derive(Debug)]
+pub(super) enum Keys {
+    Integers(Vec<i64>),
+    Texts { text: String, ends: Vec<usize> },
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Keys::Integers(Vec::new())
+    }
+}
+
+impl Keys {
+    /// Adds an id; false if it is empty or not UTF-8.
+    fn push(&mut self, id: &[u8]) -> bool {
+        if let Keys::Integers(all) = self {
+            if let Some(number) = integer(id) {
+                all.push(number);
+                return true;
+            }
+            *self = texts(all);
+        }
+        match std::str::from_utf8(id) {
+            Ok(id) if !id.is_empty() => {
+                self.push_text(id);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn push_text(&mut self, id: &str) {
+        if let Keys::Texts { text, ends } = self {
+            text.push_str(id);
+            ends.push(text.len());
+        }
+    }
+
+    /// Numbers these ids, new ones as they come.
+    pub(super) fn number(&self, ids: &mut Ids, numbers: &mut Vec<u32>) {
+        match self {
+            Keys::Integers(all) => {
+                // Files are often sorted by one of the sides.
+                let mut last = None;
+                numbers.extend(all.iter().map(|&id| match last {
+                    Some((same, number)) if same == id => number,
+                    _ => {
+                        let number = ids.insert_integer(id);
+                        last = Some((id, number));
+                        number
+                    }
+                }));
+            }
+            Keys::Texts { text, ends } => {
+                let mut start = 0;
+                numbers.extend(ends.iter().map(|&end| {
+                    let id = &text[start..end];
+                    start = end;
+                    ids.insert(id)
+                }));
+            }
+        }
+    }
+}
+
+/// Integers as texts.
+#[cold]
+fn texts(all: &[i64]) -> Keys {
+    let mut keys = Keys::Texts { text: String::new(), ends: Vec::with_capacity(2 * all.len()) };
+    all.iter().for_each(|number| keys.push_text(&number.to_string()));
+    keys
+}
+
+/// The rating in a cell without blanks around it, if it is a finite number.
+fn value(text: &[u8]) -> Option<f32> {
+    let value = match decimal(text) {
+        Some(value) => value,
+        None => number_of(text)?,
+    } as f32;
+    value.is_finite().then_some(value)
+}
+
+/// A number of at most 15 digits with at most one point among or behind them. Both numbers of the
+/// division are exact, so the result is the same as that of the library, in less time.
+fn decimal(text: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    if text.is_empty() || text.len() > 16 || text[0] == b'.' {
+        return None;
+    }
+    let (mut digits, mut behind) = (0u64, None);
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => digits = 10 * digits + u64::from(byte - b'0'),
+            b'.' if behind.is_none() => behind = Some(text.len() - 1 - at),
+            _ => return None,
+        }
+    }
+    if behind.is_none() && text.len() > 15 {
+        return None;
+    }
+    Some(digits as f64 / POWERS[behind.unwrap_or(0)])
+}
+
+#[cold]
+fn fault(layout: &Layout, line: u64, n_cells: usize, cells: [&[u8]; 3]) -> Fault {
+    let at = |role: Option<usize>, message: String| Fault { line, role, message };
+    // A line of a wrong length is told first: it explains the cell that does not fit.
+    if n_cells != layout.n_columns {
+        let mut message = ragged(n_cells, layout.n_columns, layout.first_line, layout.separator);
+        if n_cells > layout.n_columns && layout.separator != "::" {
+            message.push_str("; put a field that holds them in double quotes");
+        }
+        return at(None, message);
+    }
+    for (role, id) in cells[..2].iter().enumerate() {
+        if let Some(message) = id_fault(id, role) {
+            return at(Some(role), message);
+        }
+    }
+    at(Some(2), rating_fault(cells[2]))
+}
+
+/// What is wrong with an id, if anything.
+pub(super) fn id_fault(id: &[u8], role: usize) -> Option<String> {
+    let role = ROLES[role];
+    if id.is_empty() {
+        return Some(format!(
+            "the {role} is empty; every rating needs one: fill it in or leave the line out"
+        ));
+    }
+    std::str::from_utf8(id).is_err().then(|| {
+        format!("the {role} {} is not UTF-8; save the file as UTF-8 and try again", shown(id))
+    })
+}
+
+fn rating_fault(text: &[u8]) -> String {
+    const FINITE: &str = "every rating must be a finite number: fill it in or leave the line out";
+    let found = shown(text);
+    match number_of(text) {
+        _ if text.is_empty() => format!("the rating is empty; {FINITE}"),
+        Some(value) => value_fault(value),
+        None if is_decimal_comma(text) => format!(
+            "found {found}, which is not a number; write numbers with a decimal point, not a comma"
+        ),
+        None if !super::super::csv::is_word(text) => {
+            format!("found {found}, a missing value; {FINITE}")
+        }
+        None => format!(
+            "found {found}, which is not a number; mend it, or say which column holds the ratings with --rating"
+        ),
+    }
+}
+
+/// What is wrong with a number that cannot be kept.
+pub(super) fn value_fault(value: f64) -> String {
+    if value.is_finite() {
+        return format!("found {value:e}, which is too large; ratings go up to 3.4e38");
+    }
+    format!(
+        "found {value}, which is not finite; every rating must be a finite number: fill it in or leave the line out"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_those_of_the_library() {
+        let texts = [
+            "0",
+            "5",
+            "3.5",
+            "4.",
+            "007",
+            "0.1",
+            "0.3",
+            "2.675",
+            "123456789012345",
+            "1234567.12345678",
+            "0.00000000000001",
+            "99999999.9999999",
+        ];
+        for text in texts {
+            assert_eq!(decimal(text.as_bytes()), Some(text.parse().unwrap()), "{text}");
+        }
+        for text in ["", ".", ".5", "1.2.3", "+1", "-1", "1e3", "1234567890123456", "1,5", "nan"] {
+            assert_eq!(decimal(text.as_bytes()), None, "{text}");
+        }
+        for (text, expected) in [("-1.5", -1.5), ("1e3", 1000.0), (".5", 0.5), ("+2", 2.0)] {
+            assert_eq!(value(text.as_bytes()), Some(expected));
+        }
+        assert!(
+            ["inf", "1e39", "-1e39", "nan", "x", ""].iter().all(|t| value(t.as_bytes()).is_none())
+        );
+    }
+}

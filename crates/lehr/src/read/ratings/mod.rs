@@ -1,0 +1,119 @@
+//! Reading ratings: text in any of the usual forms, or Parquet.
+
+mod batch;
+mod blocks;
+mod builder;
+mod layout;
+mod lines;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod text;
+
+use std::path::Path;
+
+use super::source::{Format, Needed, Source, recognise};
+use crate::data::{Ids, Ratings};
+use crate::{Error, Result};
+
+pub use options::RatingsOptions;
+
+pub(super) use layout::{ITEM_NAMES, usual};
+
+use builder::Builder;
+
+const NEEDED: Needed = Needed {
+    files: "a text file with one rating per line (.dat, .csv, .tsv, .txt, u.data; these may be gzipped) or .parquet",
+    least: "a file with at least one rating",
+};
+
+/// Reads ratings: a user, an item and a number in every line or row, other columns being ignored.
+///
+/// | format | content |
+/// |---|---|
+/// | MovieLens `.dat` | `user::item::rating::timestamp` |
+/// | `u.data`, `.tsv`, `.csv`, `.txt` | separated by tabs, semicolons, commas or blanks, whichever of these, in this order, the first line has; with or without names; fields may be in double quotes |
+/// | `.parquet` | ids are integers or text, ratings any numbers |
+///
+/// Text is UTF-8 and may be gzipped; the format is recognised by content. Ids may be any integers or
+/// texts; blanks around them are no part of them. They are numbered in the order in which they first
+/// appear. Blank lines are skipped. A rating must be finite.
+///
+/// ```
+/// use lehr::data::{Id, Side};
+/// use lehr::read::{self, RatingsOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("ratings.csv");
+/// std::fs::write(&path, "movieId,userId,rating\n\"Up, up\",7,4.5\nBrazil,7,5\nBrazil,3,2\n")?;
+///
+/// let ratings = read::ratings(&path, &RatingsOptions::default())?;
+/// assert_eq!(ratings.n_ratings(), 3);
+/// assert_eq!(ratings.ids(Side::User).integers(), Some(&[7, 3][..]));
+/// assert_eq!(ratings.ids(Side::Item).get(0), Id::Text("Up, up"));
+/// assert_eq!(ratings.side(Side::User).row(0), (&[0, 1][..], &[4.5, 5.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn ratings(path: &Path, options: &RatingsOptions) -> Result<Ratings> {
+    read(path, options, Builder::default())
+}
+
+/// Reads ratings for a model that was fitted to other ones: ids that it knows get the numbers that
+/// they have there, unknown ones the numbers behind them.
+///
+/// ```
+/// use lehr::data::{Ids, Side};
+/// use lehr::read::{self, RatingsOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("new.dat");
+/// std::fs::write(&path, "9::30::4::0\n5::20::3::0\n")?;
+/// let (users, items): (Ids, Ids) = ([5, 6].into_iter().collect(), [10, 20].into_iter().collect());
+///
+/// let ratings = read::ratings_for(&path, &RatingsOptions::default(), &users, &items)?;
+/// assert_eq!(ratings.ids(Side::User).integers(), Some(&[5, 6, 9][..]));
+/// assert!(ratings.triples().eq([(0, 1, 3.0), (2, 2, 4.0)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn ratings_for(
+    path: &Path,
+    options: &RatingsOptions,
+    users: &Ids,
+    items: &Ids,
+) -> Result<Ratings> {
+    read(path, options, Builder::new(users.clone(), items.clone()))
+}
+
+fn read(path: &Path, options: &RatingsOptions, mut builder: Builder) -> Result<Ratings> {
+    let source = Source::open(path, &NEEDED)?;
+    match recognise(&source, &NEEDED)? {
+        Format::Text => text::read(source, options, &mut builder)?,
+        Format::Parquet => read_parquet(source, options, &mut builder)?,
+        Format::Npy => {
+            return Err(Error::parse(
+                path,
+                format!(
+                    "is a NumPy array, which does not say who rates what; give {}",
+                    NEEDED.files
+                ),
+            ));
+        }
+    }
+    if builder.value.is_empty() {
+        return Err(Error::parse(path, format!("has no ratings; give {}", NEEDED.least)));
+    }
+    builder.finish(path, options.duplicates)
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(source: Source<'_>, options: &RatingsOptions, builder: &mut Builder) -> Result<()> {
+    parquet::read(source, options, builder)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(source: Source<'_>, _: &RatingsOptions, _: &mut Builder) -> Result<()> {
+    Err(Error::parse(
+        source.path,
+        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or convert the file to .csv",
+    ))
+}
