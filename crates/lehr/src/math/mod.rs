@@ -3,5 +3,7 @@
 pub mod special;
 pub mod rng;
 pub mod packed;
+pub mod eigen;
+pub mod slabs;
 pub mod table;
 pub mod kernels;

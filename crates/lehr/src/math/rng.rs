@@ -43,6 +43,8 @@ pub enum Purpose {
     Data,
     /// Which items the bound is estimated from.
     Bound,
+    /// Draws from a fitted model, to choose by.
+    Thompson,
 }
 
 /// Where a stream of random numbers lives. Two addresses that differ anywhere are independent.
@@ -50,6 +52,8 @@ pub enum Purpose {
 pub struct Address {
     key: [u32; 2],
     stream: [u32; 2],
+    /// What the indices count from.
+    first: u64,
 }
 
 impl Address {
@@ -63,7 +67,12 @@ impl Address {
             philox::block([seed as u32, (seed >> 32) as u32, restart, 0x1e47], [0x6c65_6872, 0]);
         assert!(step < 1 << 48, "a run has fewer than 2^48 steps");
         let stream = [step as u32, ((step >> 32) as u32) << 16 | (purpose as u32) << 8];
-        Address { key: [a, b], stream }
+        Address { key: [a, b], stream, first: 0 }
+    }
+
+    /// The same stream, its indices counted from here.
+    pub fn from(self, first: usize) -> Self {
+        Address { first: self.first + first as u64, ..self }
     }
 
     #[inline(always)]
@@ -73,6 +82,7 @@ impl Address {
 
     #[inline(always)]
     pub(crate) fn counter(&self, index: u64) -> [u32; 4] {
+        let index = self.first + index;
         debug_assert!(index < 1 << 40);
         [index as u32, self.stream[0], self.stream[1] | (index >> 32) as u32 & 0xff, 0]
     }

@@ -75,7 +75,7 @@ pub(super) trait Lanes: Copy {
 
 /// Four lanes in plain Rust; `FUSED` says whether a fused multiply-add is an instruction here.
 #[derive(Clone, Copy)]
-pub(super) struct Portable<const FUSED: bool>([f64; 4]);
+pub(super) struct Portable<const FUSED: bool>(pub(super) [f64; 4]);
 
 impl<const FUSED: bool> Portable<FUSED> {
     #[inline(always)]
@@ -217,11 +217,11 @@ mod x86 {
 
     /// Four lanes in a 256-bit register.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx2(__m256d);
+    pub(in super::super) struct Avx2(pub(in super::super) __m256d);
 
     /// Eight lanes in a 512-bit register.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx512(__m512d);
+    pub(in super::super) struct Avx512(pub(in super::super) __m512d);
 
     // SAFETY (for every block below): these types are named only inside functions that the
     // dispatcher enters after it has detected the instruction set; pointers are vouched for by the

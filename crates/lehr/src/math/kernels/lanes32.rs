@@ -20,12 +20,12 @@ impl<const FUSED: bool> Narrow for lanes::Portable<FUSED> {
 
 #[cfg(target_arch = "x86_64")]
 impl Narrow for lanes::Avx2 {
-    type Single = x86::Avx2;
+    type Single = Avx2;
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Narrow for lanes::Avx512 {
-    type Single = x86::Avx512;
+    type Single = Avx512;
 }
 
 /// What the kernels need of a vector register; `N` divides 16.
@@ -54,6 +54,11 @@ pub(super) trait Lanes32: Copy {
     /// # Safety
     /// `to` must be readable and writable for `N` doubles, and the CPU must have the instructions.
     unsafe fn add_to_wide(self, to: *mut f64);
+    /// `to = self`, in f64.
+    ///
+    /// # Safety
+    /// `to` must be writable for `N` doubles, and the CPU must have the instructions.
+    unsafe fn store_wide(self, to: *mut f64);
     /// Asks for the cache line of `at`, which may be any address.
     fn prefetch(at: *const f32);
     /// `self + other`.
@@ -85,7 +90,7 @@ pub(super) trait Lanes32: Copy {
 
 /// Four lanes in plain Rust; `FUSED` says whether a fused multiply-add is an instruction here.
 #[derive(Clone, Copy)]
-pub(super) struct Portable<const FUSED: bool>([f32; 4]);
+pub(super) struct Portable<const FUSED: bool>(pub(super) [f32; 4]);
 
 impl<const FUSED: bool> Portable<FUSED> {
     #[inline(always)]
@@ -125,6 +130,11 @@ impl<const FUSED: bool> Lanes32 for Portable<FUSED> {
             // SAFETY: the caller vouches for four numbers.
             unsafe { *to.add(i) += f64::from(x) };
         }
+    }
+    #[inline(always)]
+    unsafe fn store_wide(self, to: *mut f64) {
+        // SAFETY: the caller vouches for four numbers.
+        unsafe { to.cast::<[f64; 4]>().write(self.0.map(f64::from)) }
     }
     #[inline(always)]
     fn prefetch(_: *const f32) {}
@@ -184,17 +194,20 @@ impl<const FUSED: bool> Lanes32 for Portable<FUSED> {
 }
 
 #[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{BLOCK, Lanes32};
     use std::arch::x86_64::*;
 
     /// Eight lanes in a 256-bit register.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx2(__m256);
+    pub(in super::super) struct Avx2(pub(in super::super) __m256);
 
     /// Sixteen lanes in a 512-bit register.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx512(__m512);
+    pub(in super::super) struct Avx512(pub(in super::super) __m512);
 
     // SAFETY (for every block below): these types are named only inside functions that the
     // dispatcher enters after it has detected the instruction set; pointers are vouched for by the
@@ -243,6 +256,13 @@ mod x86 {
             lane!(_mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), low)));
             let to = lane!(to.add(4));
             lane!(_mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), high)))
+        }
+        #[inline(always)]
+        unsafe fn store_wide(self, to: *mut f64) {
+            let low = lane!(_mm256_cvtps_pd(_mm256_castps256_ps128(self.0)));
+            let high = lane!(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self.0)));
+            lane!(_mm256_storeu_pd(to, low));
+            lane!(_mm256_storeu_pd(to.add(4), high))
         }
         #[inline(always)]
         fn prefetch(at: *const f32) {
@@ -331,6 +351,14 @@ mod x86 {
             lane!(_mm512_storeu_pd(to, _mm512_add_pd(_mm512_loadu_pd(to), low)));
             let to = lane!(to.add(8));
             lane!(_mm512_storeu_pd(to, _mm512_add_pd(_mm512_loadu_pd(to), high)))
+        }
+        #[inline(always)]
+        unsafe fn store_wide(self, to: *mut f64) {
+            let high = lane!(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(self.0)));
+            let low = lane!(_mm512_cvtps_pd(_mm512_castps512_ps256(self.0)));
+            let high = lane!(_mm512_cvtps_pd(_mm256_castpd_ps(high)));
+            lane!(_mm512_storeu_pd(to, low));
+            lane!(_mm512_storeu_pd(to.add(8), high))
         }
         #[inline(always)]
         fn prefetch(at: *const f32) {

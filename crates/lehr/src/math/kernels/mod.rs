@@ -2,20 +2,29 @@
 //! `unsafe` of the arithmetic lives below this module.
 //!
 //! Every f64 kernel puts independent results into the lanes (items, components or draws), never parts
-//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width. The
-//! f32 kernels of topics do sum over lanes: there, instruction sets agree to rounding.
+//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width. So do
+//! the f32 sums over ratings and the f32 normals. The f32 kernels of topics do sum over lanes: there,
+//! instruction sets agree to rounding.
 
 mod lanes;
 mod lanes32;
+mod words32;
 mod digamma;
 mod gaussian;
 mod sparse;
 mod normal;
+mod normal32;
+mod rows;
 mod topics;
 
 pub use digamma::{exp_digamma_f32, exp_digamma_f64};
 pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
 pub use normal::fill_normal;
+pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
+pub use rows::{
+    SLAB_WIDTHS, congruence, is_positive_definite, posterior, sum_slab_f32, sum_slab_f64,
+    weighted_sum_slab_f32, weighted_sum_slab_f64,
+};
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{
     DocumentScratch, RowsMut, Solve, Solved, TopicRows, gather_word, inverse_totals, pad_topics,
