@@ -17,7 +17,7 @@ use lehr::family::{beta, dirichlet};
 use lehr::lambda::Lambda;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Layout, Model, RowSet, Shard, Stats};
+use lehr::model::{Ask, Layout, Model, Place, RowSet, Shard, Stats};
 use lehr::run::fit::{Problem, fit};
 use lehr::step::schedule::Effective;
 use lehr::step::update::from_raw;
@@ -126,8 +126,8 @@ impl Model for BernoulliMixture {
         }
     }
 
-    fn to_natural(&self, _: usize, _: &[f64], raw: &Stats, row: usize, increment: &mut [f64]) {
-        let raw = raw.row(row);
+    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
+        let raw = raw.row(place.row);
         increment[..raw.len()].copy_from_slice(raw);
         for (f, s) in increment[raw.len()..].iter_mut().zip(&raw[1..]) {
             *f = raw[0] - s;
@@ -138,12 +138,12 @@ impl Model for BernoulliMixture {
         lambda.iter().all(|&x| x > 1e-9)
     }
 
-    fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {
+    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
         // Up to rounding: N_k - S_kj of a bit that is always on is only nearly 0.
         lambda[0] >= self.a0 && lambda[1..].iter().all(|&x| x >= (1.0 - 1e-9) * self.b0)
     }
 
-    fn global_bound(&self, lambda: &Lambda) -> f64 {
+    fn global_bound(&self, lambda: &Lambda, _expect: &Table) -> f64 {
         let a: Vec<f64> = lambda.table().rows().map(|row| row[0]).collect();
         let betas = lambda.table().rows().flat_map(|row| self.betas(row));
         let of_bits: f64 = betas.map(|(s, f)| beta::divergence(s, f, self.b0, self.b0)).sum();

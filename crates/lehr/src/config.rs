@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Model;
+use crate::model::{Dataset, Model};
 use crate::run::stop::StopReason;
 use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
@@ -172,6 +172,8 @@ pub struct Plan {
     pub population: usize,
     /// How many items the bound is estimated from, if not the model's own number; 0 is all.
     pub bound_sample: Option<usize>,
+    /// The largest |S|, where every row is a block of its own.
+    pub block: Option<usize>,
     /// Steps that earlier runs made on other data: step sizes go on from there, batches and noise
     /// begin anew.
     pub origin: u64,
@@ -227,6 +229,11 @@ impl Plan {
         self.warm && self.batch.is_some() && (t - 1).is_multiple_of(EPOCHS * self.epoch)
     }
 
+    /// Whether an epoch ends with this run's step `t`.
+    pub fn ends_epoch(&self, t: u64) -> bool {
+        t.is_multiple_of(self.epoch)
+    }
+
     /// Whether a climb of so many steps and seconds is over, and why.
     pub fn ends(&self, step: u64, seconds: f64) -> Option<StopReason> {
         if step >= self.steps {
@@ -255,6 +262,32 @@ impl Plan {
 impl FitConfig {
     /// Checks every setting against the number of items to fit and fills in the defaults.
     pub fn check(&self, n_items: usize) -> Result<Plan> {
+        self.check_sizes(n_items, None)
+    }
+
+    /// Checks every setting against the items to fit, which may belong to blocks of their own.
+    pub fn check_for<D: Dataset>(&self, data: &D) -> Result<Plan> {
+        let (n_items, block) = (data.n_items(), data.largest_block());
+        let block = (!data.groups(0).is_empty()).then_some(block);
+        let mut plan = self.check_sizes(n_items, block)?;
+        if block.is_some() && self.law == Law::Lagged && self.effective != Effective::Off {
+            let allowed =
+                "is for models in which one batch serves all; use gaussian, gamma or subsample";
+            return Err(Error::config("law", "lagged", allowed));
+        }
+        if let (Some(_), Some(population)) = (block, self.population) {
+            let allowed = "every row has its own number of items here; leave it out";
+            return Err(Error::config("population", population, allowed));
+        }
+        if let (Some(_), Some(sample @ 1..)) = (block, self.bound_sample) {
+            let allowed = "the bound is that of all items here; leave it out";
+            return Err(Error::config("bound_sample", sample, allowed));
+        }
+        plan.block = block.map(|block| self.batch.map_or(block, |batch| batch.min(block)));
+        Ok(plan)
+    }
+
+    fn check_sizes(&self, n_items: usize, block: Option<usize>) -> Result<Plan> {
         if n_items == 0 {
             return Err(Error::data("there are no items to fit; is everything held out?"));
         }
@@ -305,7 +338,8 @@ impl FitConfig {
         if let Some(problem) = self.effective.problem() {
             return Err(Error::config("effective", self.effective, problem));
         }
-        let size = self.batch.unwrap_or(n_items);
+        let batch_size = self.batch.unwrap_or(n_items);
+        let size = batch_size.min(block.unwrap_or(n_items));
         if let Effective::Constant(m) | Effective::Geometric { from: m, .. } = self.effective
             && m > size as f64
         {
@@ -336,7 +370,7 @@ impl FitConfig {
             ));
         }
         let steps = self.steps.unwrap_or(if self.batch.is_some() { 1000 } else { 500 });
-        let epoch = n_items.div_ceil(size) as u64;
+        let epoch = n_items.div_ceil(batch_size) as u64;
         Ok(Plan {
             steps,
             tol: self.tol,
@@ -359,6 +393,7 @@ impl FitConfig {
             warm: self.warm,
             population: self.population.unwrap_or(n_items),
             bound_sample: self.bound_sample,
+            block: None,
             origin: 0,
             epoch,
             seed: self.seed,

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
@@ -19,12 +20,14 @@ pub use crate::stats::{RowSet, Stats};
 /// The global variables' natural parameters are a table, lambda; its rows are components, words or
 /// whatever the model has many of. One step of Algorithm 1 calls, in this order, [`support`],
 /// [`refresh`], [`local_step`] on every shard of the batch, and [`to_natural`] and [`in_domain`] on
-/// every row of each phase. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines;
+/// every row of each phase. Where every row is a block of its own ([`Blocks::PerRow`]), each phase has
+/// its own pass, of [`row_step`]. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines;
 /// everything with a default body is for models that need it.
 ///
 /// [`support`]: Model::support
 /// [`refresh`]: Model::refresh
 /// [`local_step`]: Model::local_step
+/// [`row_step`]: Model::row_step
 /// [`to_natural`]: Model::to_natural
 /// [`in_domain`]: Model::in_domain
 pub trait Model: Sync + Sized {
@@ -79,28 +82,61 @@ pub trait Model: Sync + Sized {
         bounds: &mut [f64],
     );
 
-    /// The linear map from raw statistics to the natural-parameter increment of one row, for the
-    /// columns of `phase`. May read the row as it is (the phases before this one are already in it).
-    fn to_natural(
+    /// The local step of a model whose rows are blocks of their own: writes the weighted statistics of
+    /// each row of the shard to `stats`, row after row, and each row's part of the bound to `bounds` if
+    /// asked to, which is only where all weights are 1.
+    ///
+    /// A pure function of its arguments, like [`Model::local_step`].
+    fn row_step(
         &self,
-        _phase: usize,
-        _old: &[f64],
-        raw: &Stats,
-        row: usize,
-        increment: &mut [f64],
+        _expect: &Self::Expect,
+        _shard: RowShard<'_, Self::Data>,
+        _ask: Ask,
+        _scratch: &mut Self::Scratch,
+        _stats: &mut [f64],
+        _bounds: &mut [f64],
     ) {
-        increment.copy_from_slice(raw.row(row));
+        unreachable!("only models with blocks per row have row steps");
+    }
+
+    /// The linear map from raw statistics to the natural-parameter increment of one row, for the
+    /// columns of a phase.
+    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
+        increment.copy_from_slice(raw.row(place.row));
     }
 
     /// Is this row of lambda a valid natural parameter (positive, positive definite, finite)?
     fn in_domain(&self, row: usize, lambda: &[f64]) -> bool;
 
-    /// Is this row at least as concentrated as its prior? The stricter test of the guard
-    /// `reject-below-prior`; true of every noiseless update.
-    fn above_prior(&self, row: usize, lambda: &[f64]) -> bool;
+    /// Is this row at least as concentrated as its prior (in PMF: half of it)? The stricter test of
+    /// the guard `reject-below-prior`; true of every noiseless update.
+    fn above_prior(&self, hyper: &[f64], row: usize, lambda: &[f64]) -> bool;
 
-    /// E_q[ln p(beta) - ln q(beta)] with every constant.
-    fn global_bound(&self, lambda: &Lambda) -> f64;
+    /// Whether noiseless updates cannot leave the domain, whatever the rounding: then they are not
+    /// tested, which takes as long as a solve where the domain is that of positive definite matrices.
+    fn is_always_valid_when_quiet(&self) -> bool {
+        false
+    }
+
+    /// Tests neighbouring proposals at once: `proposals` holds those of `rows`, one after the other.
+    /// By default [`Model::in_domain`] and, if `strict`, [`Model::above_prior`] of each.
+    fn check_rows(
+        &self,
+        hyper: &[f64],
+        rows: &[usize],
+        proposals: &[f64],
+        strict: bool,
+        valid: &mut [bool],
+    ) {
+        let width = proposals.len() / rows.len().max(1);
+        for ((valid, &row), new) in valid.iter_mut().zip(rows).zip(proposals.chunks_exact(width)) {
+            *valid = self.in_domain(row, new) && (!strict || self.above_prior(hyper, row, new));
+        }
+    }
+
+    /// E_q[ln p(beta) - ln q(beta)] with every constant. `expect` are the expectations of this lambda,
+    /// at least for the rows of the last batch.
+    fn global_bound(&self, lambda: &Lambda, expect: &Self::Expect) -> f64;
 
     /// The guards that make sense for this model; the first is the default.
     fn guards(&self) -> &'static [Guard] {
@@ -126,9 +162,12 @@ pub trait Model: Sync + Sized {
         0
     }
 
-    /// Learns the hyperparameters after an update. Must not lower the bound of a noiseless full-batch
-    /// step.
-    fn learn_hyper(&self, _step: HyperStep<'_>, _lambda: &mut Lambda) {}
+    /// Learns the hyperparameters after all updates of a step, and whatever else needs the state as a
+    /// whole. Must not lower the bound of a noiseless full-batch step.
+    ///
+    /// Where every row is a block of its own, `expect` is up to date and must stay so; elsewhere it is
+    /// of before the update, and will be refreshed.
+    fn learn_hyper(&self, _step: HyperStep<'_>, _lambda: &mut Lambda, _expect: &mut Self::Expect) {}
 
     /// Numbers per item with which its next local step can begin; 0 if all begin afresh.
     fn warm_width(&self) -> usize {
@@ -263,8 +302,12 @@ pub struct HyperStep<'a> {
     pub batch: usize,
     /// Whether the batch is everything.
     pub full: bool,
+    /// Whether an epoch ends with this step.
+    pub epoch_ends: bool,
     /// The sums of [`Local::add_hyper`] over the batch.
     pub sums: &'a [f64],
+    /// The statistics of the last pass, as the guard has left them.
+    pub raw: &'a Stats,
 }
 
 /// How well a model predicts.
@@ -285,8 +328,10 @@ pub struct Layout {
     pub width: usize,
     /// Raw statistics per row.
     pub raw_width: usize,
-    /// Blocks of coordinates that are updated one after the other from the same raw statistics.
+    /// Parts of lambda that are updated one after the other.
     pub phases: Vec<Phase>,
+    /// What shares a batch.
+    pub blocks: Blocks,
     /// Whether rows that a batch does not touch are left to decay lazily (see [`crate::lambda`]):
     /// for models with very many rows of equal priors, one phase, and a
     /// [`Model::support`] that is not everything.
@@ -296,15 +341,37 @@ pub struct Layout {
 impl Layout {
     /// The usual layout: one phase that updates everything.
     pub fn one_phase(n_rows: usize, width: usize, raw_width: usize) -> Self {
-        Layout { n_rows, width, raw_width, phases: vec![Phase { columns: 0..width }], lazy: false }
+        let phases = vec![Phase { rows: 0..n_rows, columns: 0..width }];
+        Layout { n_rows, width, raw_width, phases, blocks: Blocks::One, lazy: false }
+    }
+
+    /// The phases that each local pass of a step is followed by.
+    pub fn passes(&self) -> Vec<Range<usize>> {
+        match self.blocks {
+            Blocks::One => vec![0..self.phases.len()],
+            Blocks::PerRow => (0..self.phases.len()).map(|phase| phase..phase + 1).collect(),
+        }
     }
 }
 
-/// One block of coordinates: some columns of every row.
+/// A part of lambda that is updated at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
-    /// The columns of lambda that this phase updates.
+    /// The rows of lambda that this phase updates: all of them, unless every row is a block.
+    pub rows: Range<usize>,
+    /// The columns that it updates.
     pub columns: Range<usize>,
+}
+
+/// What the paper's |S|, N, M and mean of the noise belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blocks {
+    /// One batch for all rows. All phases use its statistics.
+    One,
+    /// Every row is a global variable with items of its own, which are its |S| and N. Each phase has
+    /// its own rows, which share their prior, and a local pass that sees what the phases before it
+    /// have done.
+    PerRow,
 }
 
 /// Some items and their weights: the unit of work of a local step.
@@ -321,6 +388,44 @@ pub struct Shard<'a, D> {
     /// [`Model::warm_width`] numbers for each item, all 0 if it has no state yet; or none at all: then
     /// all begin afresh and none is kept.
     pub warm: &'a [f32],
+}
+
+/// Some rows that are blocks of their own, and their items: the unit of work of a row step.
+#[derive(Debug)]
+pub struct RowShard<'a, D> {
+    /// All items.
+    pub data: &'a D,
+    /// The phase that these rows belong to.
+    pub phase: usize,
+    /// The rows, rising.
+    pub rows: &'a [u32],
+    /// Where each row's items begin; one more for the end of the last row's.
+    pub starts: &'a [usize],
+    /// The items in the phase's order ([`Dataset::groups`]), the first row's at 0; `None` if they are all
+    /// that lie between the starts.
+    pub items: Option<&'a [u32]>,
+    /// The annealing weight of each; `None` if all are 1.
+    pub weights: Option<&'a [f32]>,
+}
+
+impl<D> RowShard<'_, D> {
+    /// Where the items of the shard's row number `i` lie in `items` and `weights`.
+    pub fn range(&self, i: usize) -> Range<usize> {
+        self.starts[i] - self.starts[0]..self.starts[i + 1] - self.starts[0]
+    }
+}
+
+/// Which part of lambda is about to be updated.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// [`Lambda::hyper`].
+    pub hyper: &'a [f64],
+    /// The phase, which says which columns.
+    pub phase: usize,
+    /// The row.
+    pub row: usize,
+    /// The row as it is: the phases before this one are already in it.
+    pub old: &'a [f64],
 }
 
 /// What a local pass should produce.
@@ -357,6 +462,16 @@ pub trait Dataset: Sync {
     fn fault(&self) -> Option<Error> {
         None
     }
+    /// Where the items of each row of a phase begin, and the end of the last row's: for models whose
+    /// rows are blocks of their own. Each phase has an order of its own, in which a row's items are
+    /// neighbours.
+    fn groups(&self, _phase: usize) -> &[usize] {
+        &[]
+    }
+    /// The largest |S| that a block can have.
+    fn largest_block(&self) -> usize {
+        self.n_items()
+    }
     /// So many items have just been read and are not needed for now: data that live in a file may
     /// let go of memory.
     fn release(&self, _n_items: usize) {}
@@ -383,5 +498,21 @@ impl Dataset for crate::data::Docs {
 
     fn release(&self, n_items: usize) {
         self.release_after(n_items);
+    }
+}
+
+impl Dataset for crate::data::Ratings {
+    fn n_items(&self) -> usize {
+        self.n_ratings()
+    }
+
+    fn groups(&self, phase: usize) -> &[usize] {
+        let side = if phase == 0 { Side::User } else { Side::Item };
+        self.side(side).starts()
+    }
+
+    fn largest_block(&self) -> usize {
+        let largest = |phase| self.groups(phase).windows(2).map(|pair| pair[1] - pair[0]).max();
+        largest(0).max(largest(1)).unwrap_or(0)
     }
 }

@@ -89,6 +89,14 @@ impl RowSet {
         if self.all { slot } else { self.rows[slot] as usize }
     }
 
+    /// How many slots have rows below this one.
+    pub fn slots_below(&self, row: usize) -> usize {
+        match self.all {
+            true => row.min(self.n_rows),
+            false => self.rows.partition_point(|&r| (r as usize) < row),
+        }
+    }
+
     /// The slot of a row that is in the set; meaningless for others.
     #[inline]
     pub fn slot(&self, row: usize) -> usize {

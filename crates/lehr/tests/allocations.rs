@@ -5,8 +5,9 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{ForModel, for_every_model, start};
-use lehr::model::{Ask, Local, Model, RowSet, Shard};
+use common::{ForModel, for_every_shared_model, made_ratings, start};
+use lehr::model::{Ask, Dataset, Local, Model, RowSet, RowShard, Shard};
+use lehr::models::{Pmf, PmfParams};
 use lehr::run::fit::State;
 
 thread_local! {
@@ -70,6 +71,40 @@ fn a_warm_local_step_does_not_allocate() {
             }
         }
     }
-    for_every_model(600, &Warm);
+    for_every_shared_model(600, &Warm);
     assert_eq!(requests(|| drop(std::hint::black_box(vec![1.0; 100]))), 1, "the counter works");
+}
+
+#[test]
+fn a_warm_row_step_does_not_allocate() {
+    let made = made_ratings((40, 30, 2), 600, (1.0, 0.5, 0.5), 7);
+    for exact in [false, true] {
+        let model = Pmf::new(PmfParams { exact, ..PmfParams::new(3) }, &made.ratings).unwrap();
+        let layout = model.layout();
+        let mut expect = Default::default();
+        let lambda = State::at(&model, start(&model, &made.ratings)).lambda;
+        model.refresh(&lambda, &RowSet::all(layout.n_rows), &mut expect);
+        let (mut scratch, rows) = (model.scratch(), (0..40).collect::<Vec<u32>>());
+        let (mut stats, mut bounds) = (vec![0.0; 40 * layout.raw_width], vec![0.0; 40]);
+        let starts = made.ratings.groups(0);
+        let items: Vec<u32> = (0..made.ratings.n_ratings() as u32).collect();
+        let weights = vec![0.5; items.len()];
+        for pass in 0..4 {
+            let noisy = pass % 2 == 0;
+            let shard = RowShard {
+                data: &made.ratings,
+                phase: 0,
+                rows: &rows,
+                starts,
+                items: noisy.then_some(&items),
+                weights: noisy.then_some(&weights),
+            };
+            let ask = Ask { bound: !noisy, ..Ask::TRAIN };
+            let count = requests(|| {
+                model.row_step(&expect, shard, ask, &mut scratch, &mut stats, &mut bounds);
+            });
+            // The first two passes warm up.
+            assert!(pass < 2 || count == 0, "exact {exact}, pass {pass}: {count} allocations");
+        }
+    }
 }

@@ -4,14 +4,14 @@
 mod common;
 
 use common::{
-    ForModel, ForPointsModel, bits, deviation, for_every_model, for_every_points_model, start,
-    sweeps, watched,
+    ForModel, ForPointsModel, bits, deviation, for_every_model, for_every_points_model,
+    for_every_shared_model, start, sweeps, watched,
 };
 use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Dataset, Layout, Local, Model, RowSet, SHARD, Shard, Stats};
+use lehr::model::{Ask, Blocks, Dataset, Layout, Local, Model, Place, RowSet, SHARD, Shard, Stats};
 use lehr::models::{Mixture, Stored};
 use lehr::run::fit::State;
 use lehr::step::anneal::{Law, weights};
@@ -34,6 +34,18 @@ macro_rules! law {
             for_every_points_model($n_items, &Law);
         }
     };
+    (shared: $name:ident($n_items:expr), $check:ident) => {
+        #[test]
+        fn $name() {
+            struct Law;
+            impl ForModel for Law {
+                fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data) {
+                    $check(name, model, data);
+                }
+            }
+            for_every_shared_model($n_items, &Law);
+        }
+    };
     ($(#[$doc:meta])* $name:ident($n_items:expr), $check:ident) => {
         $(#[$doc])*
         #[test]
@@ -54,6 +66,19 @@ const LAWS: [Law; 4] = [Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged];
 fn raw_of<M: Model>(model: &M) -> Stats {
     let Layout { n_rows, raw_width, .. } = model.layout();
     Stats::new(n_rows, raw_width)
+}
+
+/// The laws of noise that this model knows.
+fn laws_of<M: Model>(model: &M) -> &'static [Law] {
+    if model.layout().blocks == Blocks::PerRow { &LAWS[..3] } else { &LAWS }
+}
+
+/// Everything, as the first pass of a step sees it.
+fn everything<M: Model>(model: &M, data: &M::Data) -> Batch {
+    match model.layout().blocks {
+        Blocks::One => Batch::all(data.n_items()),
+        Blocks::PerRow => Batch::of_blocks(&model.layout(), 0, data.groups(0)),
+    }
 }
 
 /// Statistics and bound of `items` at `lambda`, by the library's executor.
@@ -83,7 +108,7 @@ fn local_pass<M: Model>(
     Threads::new().local_pass(model, expect, data, batch, Ask::TRAIN, warm, stats).bound
 }
 
-law!(statistics_become_parameters_linearly(300), linear);
+law!(shared: statistics_become_parameters_linearly(300), linear);
 fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (one, _) = pass(model, data, &lambda, (0..100).collect());
@@ -97,7 +122,8 @@ fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
         for row in 0..model.layout().n_rows {
             let natural = |raw: &Stats| {
                 let mut increment = vec![f64::NAN; phase.columns.len()];
-                model.to_natural(at, lambda.row(row), raw, row, &mut increment);
+                let place = Place { hyper: &model.hyper(), phase: at, row, old: lambda.row(row) };
+                model.to_natural(place, raw, &mut increment);
                 increment
             };
             let (one, two) = (natural(&one), natural(&two));
@@ -118,9 +144,15 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
     for row in 0..layout.n_rows {
         model.prior(&model.hyper(), row, &mut eta);
         assert!(eta.iter().all(|x| x.is_finite()), "{name}: {eta:?}");
-        assert!(model.in_domain(row, &eta) && model.above_prior(row, &eta), "{name}, row {row}");
+        assert!(
+            model.in_domain(row, &eta) && model.above_prior(&model.hyper(), row, &eta),
+            "{name}, row {row}"
+        );
         let half: Vec<f64> = eta.iter().map(|x| 0.5 * x).collect();
-        assert!(!model.above_prior(row, &half), "{name}, row {row}: half the prior");
+        assert!(
+            !model.above_prior(&model.hyper(), row, &half),
+            "{name}, row {row}: half the prior"
+        );
         let negative: Vec<f64> = eta.iter().map(|x| -x).collect();
         assert!(!model.in_domain(row, &negative), "{name}, row {row}: minus the prior");
     }
@@ -131,11 +163,15 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
         let valid = |(row, values): (usize, &[f64])| {
             values.iter().all(|x| x.is_finite())
                 && model.in_domain(row, values)
-                && model.above_prior(row, values)
+                && model.above_prior(&model.hyper(), row, values)
         };
         assert!(lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
         // Noiseless updates stay at or above the prior: what `reject-below-prior` relies on.
         let (state, _) = sweeps(model, data, lambda, 3);
+        let hyper = &state.lambda.hyper;
+        let valid = |(row, values): (usize, &[f64])| {
+            model.in_domain(row, values) && model.above_prior(hyper, row, values)
+        };
         assert!(state.lambda.table().rows().enumerate().all(valid), "{name}, restart {restart}");
         assert_eq!(state.guard_hits, 0, "{name}");
     }
@@ -156,14 +192,14 @@ fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
     assert_eq!(whole_bound.to_bits(), bound.to_bits(), "{name}");
 }
 
-law!(an_empty_batch_changes_nothing(300), empty);
+law!(shared: an_empty_batch_changes_nothing(300), empty);
 fn empty<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (nothing, bound) = pass(model, data, &lambda, Vec::new());
     assert!(nothing.values().iter().all(|&x| x.to_bits() == 0) && bound.to_bits() == 0, "{name}");
 }
 
-law!(a_local_step_does_not_remember(300), adds);
+law!(shared: a_local_step_does_not_remember(300), adds);
 fn adds<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (expect, mut scratch) = (expect_of(model, &lambda), model.scratch());
@@ -204,8 +240,11 @@ fn wire<M: Model>(name: &str, model: &M, data: &M::Data) {
     let expect = expect_of(model, &lambda);
     let text = serde_json::to_string(&expect).unwrap();
     let received: M::Expect = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let batch = Batch::all(data.n_items());
+    let batch = everything(model, data);
     let (mut here, mut there) = (raw_of(model), raw_of(model));
+    if let Some(blocks) = &batch.blocks {
+        (here.rows, there.rows) = (blocks.rows.clone(), blocks.rows.clone());
+    }
     let one = local_pass(model, &expect, data, &batch, &mut here);
     let two = local_pass(model, &received, data, &batch, &mut there);
     assert_eq!(bits(here.values()), bits(there.values()), "{name}");
@@ -219,10 +258,10 @@ law!(an_effective_size_as_large_as_the_batch_is_plain_svi(1100), plain);
 fn plain<M: Model>(name: &str, model: &M, data: &M::Data) {
     // The stopping rule is on: a run without noise must also end where plain SVI ends.
     for batch in [None, Some(200)] {
-        let size = batch.unwrap_or(data.n_items()) as f64;
+        let size = batch.unwrap_or(data.n_items()).min(data.largest_block()) as f64;
         let base = FitConfig { batch, steps: Some(60), tol: 1e-4, ..FitConfig::default() };
         let svi = watched(model, data, &base, 2);
-        for law in LAWS {
+        for &law in laws_of(model) {
             for effective in [
                 Effective::Constant(size),
                 Effective::Linear(size),
@@ -249,8 +288,8 @@ law!(one_two_and_seven_threads_give_the_same_bits(3000), threads);
 fn threads<M: Model>(name: &str, model: &M, data: &M::Data) {
     let base = FitConfig { steps: Some(6), tol: 0.0, n_init: 2, ..FitConfig::default() };
     let mut configs = vec![base.clone(), FitConfig { batch: Some(1600), ..base.clone() }];
-    for law in LAWS {
-        let effective = Effective::Constant(200.0);
+    for &law in laws_of(model) {
+        let effective = Effective::Constant((0.125 * data.largest_block().min(1600) as f64).ceil());
         configs.push(FitConfig { batch: Some(1600), effective, law, ..base.clone() });
         configs.push(FitConfig { effective, law, ..base.clone() });
     }

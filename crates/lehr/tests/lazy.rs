@@ -15,7 +15,7 @@ use lehr::models::{Lda, LdaParams};
 use lehr::run::checkpoint::{self, Saved};
 use lehr::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
 use lehr::run::trace::Observation;
-use lehr::step::update::{Guard, Step, Updater};
+use lehr::step::update::{Guard, Step, Steps, Updater};
 
 const WORDS: usize = 700;
 const TOPICS: usize = 3;
@@ -48,9 +48,10 @@ fn worst(found: &[f64], expected: &[f64]) -> f64 {
 
 fn apply(model: &Lda, rho: f64, scale: f64, raw: &Stats, lambda: &mut Lambda) {
     let step = Step { rho, scale, noisy: false };
-    let never = |_: &RowSet| unreachable!("the step is noiseless");
+    let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
+    let (steps, mut raw) = (Steps::All(step), raw.clone());
     let guarded =
-        Updater::new(model, Guard::Clamp).apply(model, step, &mut raw.clone(), never, lambda);
+        Updater::new(model, Guard::Clamp).apply(model, 0..1, steps, &mut raw, never, lambda);
     assert_eq!(guarded.hits, 0);
 }
 
@@ -135,7 +136,8 @@ fn settling_changes_nothing_but_the_form() {
     assert_eq!(bits(done.table().values()), bits(current.values()));
     assert_eq!(settled(&done), done, "settling twice");
     assert!(worst(done.totals(), lambda.totals()) < 1e-12);
-    let found = model.global_bound(&lambda) / model.global_bound(&done) - 1.0;
+    let unused = Default::default();
+    let found = model.global_bound(&lambda, &unused) / model.global_bound(&done, &unused) - 1.0;
     assert!(found.abs() < 1e-12, "{found:e}");
 
     // Parts make the same lambda again; parts that do not fit make none.

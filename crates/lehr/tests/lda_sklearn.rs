@@ -9,7 +9,7 @@ use lehr::models::{Lda, LdaParams};
 use lehr::run::fit::State;
 use lehr::step::local::{Executor, Threads};
 use lehr::step::sample::Batch;
-use lehr::step::update::{Guard, Step, Updater};
+use lehr::step::update::{Guard, Step, Steps, Updater};
 use lehr::step::warm::Warm;
 use serde_json::Value;
 
@@ -136,7 +136,7 @@ fn topics_of_documents() {
 #[test]
 fn bound_of_the_corpus() {
     for_cases(|expected, case, exact| {
-        let global = case.lda.global_bound(&case.state.lambda);
+        let global = case.lda.global_bound(&case.state.lambda, &Default::default());
         let deviation = worst(&[global], &flat(&expected["topics_bound"]));
         check("topics' bound", case.topics, exact, deviation, (1e-12, 1e-12));
         let bound = pass(&case).1 + global;
@@ -156,10 +156,11 @@ fn batch_and_online_updates() {
         {
             let mut lambda = case.state.lambda.clone();
             let step = Step { rho, scale, noisy: false };
-            let never = |_: &RowSet| unreachable!("the step is noiseless");
+            let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
             Updater::new(&case.lda, Guard::Clamp).apply(
                 &case.lda,
-                step,
+                0..1,
+                Steps::All(step),
                 &mut raw.clone(),
                 never,
                 &mut lambda,

@@ -225,6 +225,19 @@ pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
     write::atomically(path, |file| file.write_all(&bytes))
 }
 
+/// Whether every row is a valid parameter.
+fn are_valid<M: Stored>(model: &M, hyper: &[f64], table: &Table) -> bool {
+    const TESTED: usize = 32;
+    let rows: Vec<usize> = (0..table.n_rows()).collect();
+    rows.chunks(TESTED).all(|rows| {
+        let width = table.width();
+        let values = &table.values()[rows[0] * width..][..rows.len() * width];
+        let mut valid = [false; TESTED];
+        model.check_rows(hyper, rows, values, false, &mut valid[..rows.len()]);
+        values.iter().all(|x| x.is_finite()) && valid[..rows.len()].iter().all(|&valid| valid)
+    })
+}
+
 /// The natural parameters with every row up to date.
 fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
     if lambda.is_settled() {
@@ -298,11 +311,8 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
         }
         let table = Table::from_values(layout.n_rows, layout.width, values)
             .ok_or_else(|| damaged("lambda has another size than its shape"))?;
-        let valid = (0..layout.n_rows).all(|r| {
-            table.row(r).iter().all(|x| x.is_finite()) && model.in_domain(r, table.row(r))
-        });
         let hyper_valid = hyper.len() == model.hyper().len() && hyper.iter().all(|x| x.is_finite());
-        if valid && hyper_valid {
+        if hyper_valid && are_valid(model, hyper, &table) {
             Ok(table)
         } else {
             Err(damaged("lambda is not a valid parameter"))

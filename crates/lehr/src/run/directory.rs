@@ -385,6 +385,9 @@ impl RunDirectory {
             "checkpoint.safetensors",
             "result.json",
             "vocabulary.tsv",
+            "users.jsonl",
+            "items.jsonl",
+            "seen.safetensors",
         ];
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -9,14 +9,14 @@ use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::math::rng::{Address, Purpose};
 use crate::math::table::Table;
-use crate::model::{Ask, Dataset, HyperStep, Model, RowSet, Stats};
+use crate::model::{Ask, Blocks, Dataset, HyperStep, Model, RowSet, Stats};
 use crate::run::objective;
 use crate::run::stop::{StopReason, Tolerance};
 use crate::run::trace::Observation;
 use crate::step::anneal::Law;
 use crate::step::local::{Executor, Pass, Threads};
 use crate::step::sample::{Batch, Sampler, split};
-use crate::step::update::{Guard, Step, Updater};
+use crate::step::update::{Guard, Step, Steps, Updater};
 use crate::step::warm::Warm;
 use crate::{Error, Result};
 
@@ -172,17 +172,27 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         let guard = plan.guard_for(model)?;
         // Other laws have no negative weights, or their noise sits on items of another batch.
         let shrinks = guard == Guard::Shrink && anneal.law == Law::Gaussian;
-        let mut sampler =
-            Sampler::new(data.n_items(), plan.batch, plan.sampling, plan.seed, restart);
+        let per_row = layout.blocks == Blocks::PerRow;
+        let passes = layout.passes();
+        let sampler = |pass: usize| {
+            Sampler::new(data.n_items(), plan.batch, plan.sampling, plan.seed, restart)
+                .for_pass(pass)
+        };
+        let mut samplers: Vec<Sampler> = (0..passes.len()).map(sampler).collect();
         let mut updater = Updater::new(model, guard);
         let mut tolerance = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step());
         for seen in history.iter().filter(|o| o.step < state.step && !o.closing) {
             tolerance.reached(seen.step, seen.bound);
         }
         let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
-        let mut batch = Batch::default();
+        let mut batches = vec![Batch::default(); passes.len()];
         let mut expect = M::Expect::default();
         let mut raw = Stats::empty(layout.n_rows, layout.raw_width);
+        let mut row_steps = Vec::new();
+        if per_row {
+            // From here on every update refreshes the rows it has written.
+            model.refresh(&state.lambda, &RowSet::all(layout.n_rows), &mut expect);
+        }
         let clock = Clock { begin: Instant::now(), before: state.seconds };
         if plan.warm && !state.warm.is_on() {
             state.warm = Warm::new(data.n_items(), model.warm_width());
@@ -192,114 +202,162 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 "the local state in the checkpoint is not of these items; it belongs to another run",
             ));
         }
-        let sample = plan.batch.map_or(Vec::new(), |_| self.problem.bound_items(plan));
+        // Where every row is a block of its own, the bound is always that of all items.
+        let sample = match plan.batch {
+            Some(_) if !per_row => self.problem.bound_items(plan),
+            _ => Vec::new(),
+        };
 
         loop {
             let end = plan.ends(state.step, session.elapsed().as_secs_f64());
             let regular = plan.own_step(state.step).is_multiple_of(plan.eval_every);
             let observed = regular || end.is_some();
 
-            // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics. A full
-            // batch has its bound from here, too.
             let t = state.step + 1;
             let own = plan.own_step(t);
-            timed(&mut timings.sample, || sampler.draw(own, &mut batch));
-            batch.population = plan.population;
-            let noisy = timed(&mut timings.anneal, || anneal.weigh(own, &mut sampler, &mut batch));
-            let ask = Ask {
-                stats: end.is_none(),
-                bound: observed && plan.batch.is_none(),
-                precise: false,
-                shrink: if shrinks { batch.variance } else { 0.0 },
-            };
-            let mut local = Pass::default();
-            if ask.stats || ask.bound {
-                if plan.is_cold(own) {
-                    state.warm.cool();
+            let mut hyper_sums = Vec::new();
+            let mut rho = 1.0;
+            for (pass, phases) in passes.iter().enumerate() {
+                let (batch, sampler) = (&mut batches[pass], &mut samplers[pass]);
+
+                // Algorithm 1, lines 1 to 5: S_t, the annealing weights, the weighted statistics. A
+                // full batch has its bound from here, too.
+                timed(&mut timings.sample, || match per_row {
+                    true => sampler.draw_blocks(own, pass, data.groups(pass), &layout, batch),
+                    false => sampler.draw(own, batch),
+                });
+                batch.population = plan.population;
+                let noisy = timed(&mut timings.anneal, || anneal.weigh(own, sampler, batch));
+                let ask = Ask {
+                    stats: end.is_none(),
+                    bound: pass == 0 && observed && plan.batch.is_none(),
+                    precise: false,
+                    shrink: if shrinks { batch.variance } else { 0.0 },
+                };
+                let mut local = Pass::default();
+                if ask.stats || ask.bound {
+                    if plan.is_cold(own) {
+                        state.warm.cool();
+                    }
+                    timed(&mut timings.update, || match &batch.blocks {
+                        Some(blocks) => raw.rows.clone_from(&blocks.rows),
+                        None => {
+                            model.support(data, &batch.items, &mut raw.rows);
+                            model.refresh(&state.lambda, &raw.rows, &mut expect);
+                        }
+                    });
+                    local = timed(&mut timings.local, || {
+                        let warm = &mut state.warm;
+                        executor.local_pass(model, &expect, data, batch, ask, warm, &mut raw)
+                    });
+                    let noise = local.noise_seconds / rayon::current_num_threads() as f64;
+                    timings.local -= noise;
+                    timings.anneal += noise;
                 }
-                timed(&mut timings.update, || {
-                    model.support(data, &batch.items, &mut raw.rows);
-                    model.refresh(&state.lambda, &raw.rows, &mut expect);
-                });
-                local = timed(&mut timings.local, || {
-                    executor.local_pass(
-                        model,
-                        &expect,
-                        data,
-                        &batch,
-                        ask,
-                        &mut state.warm,
-                        &mut raw,
-                    )
-                });
-            }
 
-            if let Some(fault) = data.fault() {
-                return Err(fault);
-            }
+                if let Some(fault) = data.fault() {
+                    return Err(fault);
+                }
 
-            // Look at the state as it is before this update.
-            if observed {
+                // Look at the state as it is before this step's updates.
+                if pass == 0 && observed {
+                    let begin = Instant::now();
+                    let global = model.global_bound(&state.lambda, &expect);
+                    bound = match plan.batch {
+                        None => plan.share(data.n_items()) * local.bound + global,
+                        Some(_) => {
+                            let lambda = &state.lambda;
+                            let local =
+                                objective::local_bound(model, lambda, data, &sample, executor);
+                            let counted = if per_row { data.n_items() } else { sample.len() };
+                            plan.share(counted) * local + global
+                        }
+                    };
+                    state.seconds = clock.seconds();
+                    let estimated =
+                        (!per_row && sample.len() < data.n_items()).then_some(sample.len());
+                    let mut seen =
+                        self.problem.observation(plan, restart, state, bound, !regular)?;
+                    seen.bound_sample = estimated.filter(|_| plan.batch.is_some());
+                    // Should it ask for a stop: the step is made first, so that items' local state
+                    // and lambda are of the same age.
+                    watch(Event::Observed(&seen))?;
+                    timings.observe += begin.elapsed().as_secs_f64();
+                    let ended = match end {
+                        _ if regular && tolerance.reached(state.step, bound) => {
+                            Some(StopReason::Converged)
+                        }
+                        end => end,
+                    };
+                    if let Some(reason) = ended {
+                        return Ok((reason, bound));
+                    }
+                }
+
+                // Line 6: the update. The guard may ask for the same statistics without noise.
                 let begin = Instant::now();
-                let global = model.global_bound(&state.lambda);
-                bound = match plan.batch {
-                    None => plan.share(data.n_items()) * local.bound + global,
-                    Some(_) => {
-                        let lambda = &state.lambda;
-                        let local = objective::local_bound(model, lambda, data, &sample, executor);
-                        plan.share(sample.len()) * local + global
+                let one = |noisy: bool| Step {
+                    rho: plan.step_size.at(t, noisy),
+                    // Rows that are blocks of their own have their N/|S| in the statistics.
+                    scale: if per_row { 1.0 } else { batch.population as f64 / batch.size as f64 },
+                    noisy,
+                };
+                rho = one(noisy).rho;
+                let steps = match &batch.blocks {
+                    None => Steps::All(one(noisy)),
+                    Some(blocks) => {
+                        row_steps.clear();
+                        let slots = 0..blocks.rows.len();
+                        row_steps.extend(slots.map(|slot| one(blocks.is_noisy(slot))));
+                        Steps::Each(&row_steps)
                     }
                 };
-                state.seconds = clock.seconds();
-                let estimated = (sample.len() < data.n_items()).then_some(sample.len());
-                let mut seen = self.problem.observation(plan, restart, state, bound, !regular)?;
-                seen.bound_sample = estimated.filter(|_| plan.batch.is_some());
-                // Should it ask for a stop: the step is made first, so that items' local state and
-                // lambda are of the same age.
-                watch(Event::Observed(&seen))?;
-                timings.observe += begin.elapsed().as_secs_f64();
-                let ended = match end {
-                    _ if regular && tolerance.reached(state.step, bound) => {
-                        Some(StopReason::Converged)
-                    }
-                    end => end,
+                let warm = &state.warm;
+                let batch = &*batch;
+                let quiet_stats = |rows: &RowSet, slots: &[usize]| {
+                    let quiet = match per_row {
+                        true => batch.quiet_rows(slots),
+                        false => Batch::of(batch.items[..batch.size].to_vec(), batch.population),
+                    };
+                    let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
+                    stats.rows.clone_from(quiet.blocks.as_ref().map_or(rows, |b| &b.rows));
+                    let ask = Ask { bound: false, shrink: 0.0, ..ask };
+                    // Items begin where the noisy pass has just left them, so that q is the same.
+                    let mut warm = warm.clone();
+                    executor.local_pass(model, &expect, data, &quiet, ask, &mut warm, &mut stats);
+                    stats
                 };
-                if let Some(reason) = ended {
-                    return Ok((reason, bound));
+                let lambda = &mut state.lambda;
+                let guarded =
+                    updater.apply(model, phases.clone(), steps, &mut raw, quiet_stats, lambda);
+                if per_row {
+                    model.refresh(lambda, &raw.rows, &mut expect);
+                }
+                timings.update += begin.elapsed().as_secs_f64();
+                *iterations += local.iterations;
+                state.guard_hits += guarded.hits;
+                state.guard_checks += guarded.noisy;
+                if pass == 0 {
+                    hyper_sums = local.hyper;
+                    state.items += batch.items.len().max(batch.size) as u64;
                 }
             }
 
-            // Line 6: the update. The guard may ask for the same statistics without noise.
-            let step = Step {
-                rho: plan.step_size.at(t, noisy),
-                scale: batch.population as f64 / batch.size as f64,
-                noisy,
-            };
             let begin = Instant::now();
-            let warm = &state.warm;
-            let quiet_stats = |rows: &RowSet| {
-                let quiet = Batch::of(batch.items[..batch.size].to_vec(), batch.population);
-                let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
-                stats.rows = rows.clone();
-                let ask = Ask { bound: false, shrink: 0.0, ..ask };
-                // Items begin where the noisy pass has just left them, so that q is the same.
-                let mut warm = warm.clone();
-                executor.local_pass(model, &expect, data, &quiet, ask, &mut warm, &mut stats);
-                stats
+            let hyper = HyperStep {
+                step: t,
+                rho,
+                batch: batches[0].items.len().max(batches[0].size),
+                full: plan.batch.is_none(),
+                epoch_ends: plan.ends_epoch(own),
+                sums: &hyper_sums,
+                raw: &raw,
             };
-            let guarded = updater.apply(model, step, &mut raw, quiet_stats, &mut state.lambda);
-            let sums = &local.hyper;
-            let full = plan.batch.is_none();
-            let hyper = HyperStep { step: t, rho: step.rho, batch: batch.items.len(), full, sums };
-            model.learn_hyper(hyper, &mut state.lambda);
+            model.learn_hyper(hyper, &mut state.lambda, &mut expect);
             if t.is_multiple_of(SETTLE_EVERY) {
                 state.settle(model);
             }
             timings.update += begin.elapsed().as_secs_f64();
-            *iterations += local.iterations;
-            state.guard_hits += guarded.hits;
-            state.guard_checks += guarded.noisy;
-            state.items += batch.items.len() as u64;
             state.step = t;
             state.seconds = clock.seconds();
             if timed(&mut timings.checkpoint, || watch(Event::Stepped(state)))? {
@@ -350,6 +408,8 @@ impl<M: Model> Problem<'_, M> {
         }
         let n_items = self.data.n_items();
         let batch = plan.batch.unwrap_or(n_items);
+        // Where every row is a block of its own, M and the temperature are those of the largest.
+        let (size, population) = plan.block.map_or((batch, plan.population), |size| (size, size));
         let mut measures: BTreeMap<String, f64> = BTreeMap::new();
         let mut note = |numbers: Vec<(&'static str, f64)>| {
             measures.extend(numbers.into_iter().map(|(name, x)| (name.to_string(), x)));
@@ -364,9 +424,9 @@ impl<M: Model> Problem<'_, M> {
             scores.main
         });
         let last = state.step.max(1);
-        let effective = plan.anneal(restart).effective_at(plan.own_step(last).max(1), batch);
+        let effective = plan.anneal(restart).effective_at(plan.own_step(last).max(1), size);
         let rho = plan.step_size.at(last, effective.is_some());
-        let effective = effective.unwrap_or(batch as f64);
+        let effective = effective.unwrap_or(size as f64);
         Ok(Observation {
             restart,
             step: state.step,
@@ -375,7 +435,7 @@ impl<M: Model> Problem<'_, M> {
             rho,
             effective,
             batch,
-            temperature: rho * plan.population as f64 / (2.0 * effective),
+            temperature: rho * population as f64 / (2.0 * effective),
             bound,
             bound_sample: None,
             heldout,

@@ -1,7 +1,7 @@
 //! The bound on items that the step itself did not see, every constant kept.
 
 use crate::lambda::Lambda;
-use crate::model::{Ask, Dataset, Model, Stats};
+use crate::model::{Ask, Blocks, Dataset, Model, Stats};
 use crate::step::local::{Executor, log_predictive};
 use crate::step::sample::Batch;
 use crate::step::warm::Warm;
@@ -14,10 +14,12 @@ pub fn bound<M: Model>(
     executor: &mut impl Executor<M>,
 ) -> f64 {
     let everything: Vec<u32> = (0..data.n_items() as u32).collect();
-    local_bound(model, lambda, data, &everything, executor) + model.global_bound(lambda)
+    let (local, expect) = evaluate(model, lambda, data, &everything, executor);
+    local + model.global_bound(lambda, &expect)
 }
 
-/// The sum of some items' parts of the bound, each evaluated as exactly as can be.
+/// The sum of some items' parts of the bound, each evaluated as exactly as can be. Where every row is
+/// a block of its own, it is always that of all items.
 pub fn local_bound<M: Model>(
     model: &M,
     lambda: &Lambda,
@@ -25,15 +27,33 @@ pub fn local_bound<M: Model>(
     items: &[u32],
     executor: &mut impl Executor<M>,
 ) -> f64 {
+    evaluate(model, lambda, data, items, executor).0
+}
+
+fn evaluate<M: Model>(
+    model: &M,
+    lambda: &Lambda,
+    data: &M::Data,
+    items: &[u32],
+    executor: &mut impl Executor<M>,
+) -> (f64, M::Expect) {
     let layout = model.layout();
     let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
-    model.support(data, items, &mut stats.rows);
     let mut expect = M::Expect::default();
+    let batch = match layout.blocks {
+        Blocks::One => {
+            model.support(data, items, &mut stats.rows);
+            Batch::of(items.to_vec(), data.n_items())
+        }
+        Blocks::PerRow => Batch::of_blocks(&layout, 0, data.groups(0)),
+    };
     model.refresh(lambda, &stats.rows, &mut expect);
-    let batch = Batch::of(items.to_vec(), data.n_items());
-    executor
-        .local_pass(model, &expect, data, &batch, Ask::EVALUATE, &mut Warm::off(), &mut stats)
-        .bound
+    if let Some(blocks) = &batch.blocks {
+        stats.rows.clone_from(&blocks.rows);
+    }
+    let warm = &mut Warm::off();
+    let pass = executor.local_pass(model, &expect, data, &batch, Ask::EVALUATE, warm, &mut stats);
+    (pass.bound, expect)
 }
 
 /// The mean log predictive density of held-out items, weighted by their own weights.

@@ -56,7 +56,7 @@ pub fn start<M: Stored>(
     let data_record = DataRecord::new::<M>(data_path, options, &data);
     let parts = parts::<M>(data, config)?;
     let model = M::build(params, &parts.train)?;
-    let plan = config.check(parts.train.n_items())?;
+    let plan = config.check_for(&parts.train)?;
     plan.check_model(&model)?;
     if model.is_given_its_start() && plan.n_init > 1 {
         let allowed = "must be 1: all starts would be the given one";
@@ -122,7 +122,7 @@ pub fn partial<M: Stored>(
         n_init: 1,
         ..config.clone()
     };
-    let plan = config.check(n_items)?.after(origin);
+    let plan = config.check_for(&parts.train)?.after(origin);
     plan.check_model(&model)?;
     if plan.step_size.at(origin + 1, false) >= 1.0 {
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
@@ -230,7 +230,7 @@ pub fn resume<M: Stored>(
         threads: threads.unwrap_or(record.fit.threads),
         ..record.fit.clone()
     };
-    let mut plan = config.check(parts.train.n_items())?.after(record.origin);
+    let mut plan = config.check_for(&parts.train)?.after(record.origin);
     // The schedules keep the rhythm of the first plan; only the end moves.
     plan.steps = record.extension.steps.unwrap_or(plan.steps);
     if let Some((progress, _)) = &resumed

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::math::kernels::{Isa, fill_normal};
+use crate::math::kernels::{Isa, NORMAL_BLOCK_F32, fill_normal, fill_normal_f32};
 use crate::math::rng::{Address, Purpose};
 use crate::step::sample::{Batch, Sampler};
 use crate::step::schedule::Effective;
@@ -59,7 +59,17 @@ impl Anneal {
     /// Puts the annealing weights of step `t` on the batch. Without noise they stay exactly 1.
     ///
     /// True if there is noise.
+    ///
+    /// Where every row is a block of its own, each has its own |S| and its noise is centred by itself;
+    /// the workers draw it, by [`BlockNoise::weights`].
     pub fn weigh(&self, t: u64, sampler: &mut Sampler, batch: &mut Batch) -> bool {
+        if let Some(blocks) = &mut batch.blocks {
+            let noise = BlockNoise { anneal: *self, step: t, phase: blocks.phase };
+            let noisy = (0..blocks.rows.len()).any(|i| noise.effective(blocks.size(i)).is_some());
+            blocks.noise = noisy.then_some(noise);
+            batch.noisy = noisy;
+            return noisy;
+        }
         let Some(m) = self.effective_at(t, batch.size) else {
             return false;
         };
@@ -74,6 +84,73 @@ impl Anneal {
             batch.weights.extend(noise.iter().map(|w| w - 1.0));
         } else {
             weights(self.law, m, self.corrected, address, &mut batch.weights);
+        }
+        true
+    }
+}
+
+/// The noise of a step whose rows are blocks of their own: a pure function of the row's |S| and of where
+/// its items stand in the batch, so that any worker can draw any part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockNoise {
+    anneal: Anneal,
+    step: u64,
+    phase: usize,
+}
+
+impl BlockNoise {
+    /// M of a block of so many items; `None` if it has no noise.
+    #[inline]
+    pub fn effective(&self, size: usize) -> Option<f64> {
+        self.anneal.effective_at(self.step, size)
+    }
+
+    /// The weights of neighbouring blocks, whose items begin at `starts` of the batch (and end at its
+    /// last). False, and no weights, if none of them has noise.
+    pub fn weights(&self, starts: &[usize], out: &mut Vec<f32>) -> bool {
+        out.clear();
+        let sizes = starts.windows(2).map(|pair| pair[1] - pair[0]);
+        if sizes.clone().all(|size| self.effective(size).is_none()) {
+            return false;
+        }
+        let Anneal { law, corrected, seed, restart, .. } = self.anneal;
+        let address = Address::new(seed, Purpose::Noise, restart, self.step);
+        // Passes of a step have stretches of the address to themselves.
+        let offset = self.phase << 36;
+        let (first, last) = (starts[0], starts[starts.len() - 1]);
+        if law == Law::Gaussian {
+            // All at once: a block of its own would waste what it does not need of the last draws.
+            let skipped = first % NORMAL_BLOCK_F32;
+            out.resize(skipped + last - first, 0.0);
+            fill_normal_f32(Isa::detect(), &address, offset + first - skipped, out);
+            out.drain(..skipped);
+        } else {
+            out.resize(last - first, 0.0);
+        }
+        let mut rest = &mut out[..];
+        let mut numbers = Vec::new();
+        for (size, &start) in sizes.zip(starts) {
+            let (block, others) = rest.split_at_mut(size);
+            rest = others;
+            let Some(m) = self.effective(size) else {
+                block.fill(1.0);
+                continue;
+            };
+            let variance = variance(size as f64, m, corrected);
+            if law == Law::Gaussian {
+                let mean = block.iter().map(|&x| f64::from(x)).sum::<f64>() / size as f64;
+                let (mean, deviation) = (mean as f32, variance.sqrt() as f32);
+                block.iter_mut().for_each(|w| *w = 1.0 + deviation * (*w - mean));
+                continue;
+            }
+            numbers.resize(size, 0.0);
+            let address = address.from(offset + start);
+            match law {
+                Law::Gamma => gamma(variance, address, &mut numbers),
+                Law::Subsample => subsample(m, address, &mut numbers),
+                Law::Gaussian | Law::Lagged => unreachable!("drawn above, and refused by the plan"),
+            }
+            block.iter_mut().zip(&numbers).for_each(|(w, &x)| *w = x as f32);
         }
         true
     }

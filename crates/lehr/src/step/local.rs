@@ -1,13 +1,15 @@
 //! Line 5 of Algorithm 1: the weighted statistics of a batch, shard by shard on all threads, summed
 //! in an order that does not depend on the number of threads.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
 use crate::lambda::Lambda;
-use crate::model::{Ask, Dataset, Local, Model, RowSet, SHARD, Shard, Stats};
-use crate::step::sample::Batch;
+use crate::model::{Ask, Dataset, Local, Model, RowSet, RowShard, SHARD, Shard, Stats};
+use crate::step::sample::{Batch, BlockList};
 use crate::step::warm::Warm;
 
 /// What a local pass found, beside the statistics.
@@ -19,6 +21,8 @@ pub struct Pass {
     pub hyper: Vec<f64>,
     /// Iterations of all local steps, if they iterate.
     pub iterations: u64,
+    /// Seconds of all threads together that went into noise, where workers draw it.
+    pub noise_seconds: f64,
 }
 
 /// Runs the local pass of a batch. The loop does not know where: on threads here, or on a cluster.
@@ -36,6 +40,121 @@ pub trait Executor<M: Model> {
         warm: &mut Warm,
         stats: &mut Stats,
     ) -> Pass;
+}
+
+/// A pass over rows that are blocks of their own.
+struct RowWork<'a, M: Model> {
+    model: &'a M,
+    expect: &'a M::Expect,
+    data: &'a M::Data,
+    batch: &'a Batch,
+    blocks: &'a BlockList,
+    ask: Ask,
+}
+
+/// Items in a shard of rows, at least and at most: a worker reads all moments of the other side for each
+/// shard, so shards are as large as keeps all threads busy to the end. Not part of any result.
+const ROW_SHARD: (usize, usize) = (8192, 131_072);
+
+/// Shards that each thread has to itself at least, where there is that much work.
+const SHARDS_PER_THREAD: usize = 4;
+
+impl<M: Model> Threads<M> {
+    /// Statistics row by row: every row belongs to one shard, so there is nothing to merge.
+    fn row_pass(&mut self, work: RowWork<'_, M>, stats: &mut Stats) -> Pass {
+        let RowWork { model, blocks, ask, .. } = work;
+        let n_threads = rayon::current_num_threads();
+        self.scratch.resize_with(n_threads.max(self.scratch.len()), || Mutex::new(model.scratch()));
+        stats.fit_to_rows();
+        let (width, n_slots) = (stats.width(), blocks.rows.len());
+        let mut bounds = vec![0.0; if ask.bound { n_slots } else { 0 }];
+        let mut tasks = Vec::new();
+        let (mut left, mut left_bounds) = (stats.values_mut(), &mut bounds[..]);
+        let most =
+            (work.batch.size / (SHARDS_PER_THREAD * n_threads)).clamp(ROW_SHARD.0, ROW_SHARD.1);
+        let mut first = 0;
+        while first < n_slots {
+            // Rows without items are work, too.
+            let size = |end: usize| blocks.starts[end] - blocks.starts[first] + end - first;
+            let mut end = first + 1;
+            while end < n_slots && size(end + 1) <= most {
+                end += 1;
+            }
+            let (stats, rest) = left.split_at_mut((end - first) * width);
+            left = rest;
+            let (bounds, rest) = left_bounds.split_at_mut(if ask.bound { end - first } else { 0 });
+            left_bounds = rest;
+            tasks.push((first..end, stats, bounds));
+            first = end;
+        }
+        let scratch = &self.scratch;
+        let noise: Vec<f64> = tasks
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(slots, stats, bounds)| {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                work.shard(slots, &mut scratch, stats, bounds)
+            })
+            .collect();
+        // In order of the rows, whatever the shards.
+        let bound = bounds.iter().sum();
+        Pass {
+            bound,
+            hyper: vec![0.0; model.hyper_width()],
+            noise_seconds: noise.iter().sum(),
+            ..Pass::default()
+        }
+    }
+}
+
+impl<M: Model> RowWork<'_, M> {
+    /// One shard; returns the seconds that its noise took.
+    fn shard(
+        &self,
+        slots: Range<usize>,
+        scratch: &mut M::Scratch,
+        stats: &mut [f64],
+        bounds: &mut [f64],
+    ) -> f64 {
+        let RowWork { model, expect, data, batch, blocks, ask } = self;
+        let rows: Vec<u32> = slots.clone().map(|slot| blocks.rows.row(slot) as u32).collect();
+        let starts = &blocks.starts[slots.start..=slots.end];
+        let listed = starts[0]..starts[rows.len()];
+        let items = (!batch.items.is_empty()).then(|| &batch.items[listed]);
+        let shard = |weights| RowShard {
+            data: *data,
+            phase: blocks.phase,
+            rows: &rows,
+            starts,
+            items,
+            weights,
+        };
+        let begin = Instant::now();
+        let mut weights = Vec::new();
+        let noisy =
+            ask.stats && blocks.noise.is_some_and(|noise| noise.weights(starts, &mut weights));
+        let seconds = if noisy { begin.elapsed().as_secs_f64() } else { 0.0 };
+        if ask.bound || !noisy {
+            // Noise never touches the bound.
+            model.row_step(expect, shard(None), *ask, scratch, stats, bounds);
+        }
+        if noisy {
+            let ask = Ask { bound: false, ..*ask };
+            model.row_step(expect, shard(Some(&weights)), ask, scratch, stats, &mut []);
+        }
+        // N/|S| of each row.
+        let width = stats.len() / rows.len();
+        for (slot, stats) in slots.zip(stats.chunks_exact_mut(width)) {
+            let (size, population) = (blocks.size(slot), blocks.populations[slot]);
+            if size < population && size > 0 {
+                let scale = population as f64 / size as f64;
+                stats.iter_mut().for_each(|x| *x *= scale);
+            }
+        }
+        data.release(items.map_or(0, <[u32]>::len));
+        seconds
+    }
 }
 
 /// One shard's bounds, and the room for its weights; reused from pass to pass.
@@ -90,6 +209,10 @@ impl<M: Model> Executor<M> for Threads<M> {
         warm: &mut Warm,
         stats: &mut Stats,
     ) -> Pass {
+        if let Some(blocks) = &batch.blocks {
+            let work = RowWork { model, expect, data, batch, blocks, ask };
+            return self.row_pass(work, stats);
+        }
         let sharding = model.sharding();
         let n_shards = batch.items.len().div_ceil(sharding.items);
         let wave = sharding.wave.min(n_shards.max(1));
@@ -160,7 +283,7 @@ struct Piece<'a, M: Model> {
     batch: &'a Batch,
     ask: Ask,
     rows: &'a RowSet,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
 }
 
 impl Slot {

@@ -3,13 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::rng::{Address, Purpose};
+use crate::model::{Layout, RowSet};
+use crate::step::anneal::BlockNoise;
 
 /// The items of one step and their annealing weights.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// The items of S_t, then those that only carry noise (the law `lagged`).
+    /// The items of S_t, then those that only carry noise (the law `lagged`). With blocks that hold all
+    /// items there are, none are listed.
     pub items: Vec<u32>,
-    /// The annealing weight of each; exactly 1 without noise.
+    /// The annealing weight of each; exactly 1 without noise. None with blocks: workers draw them.
     pub weights: Vec<f64>,
     /// |S|: how many of `items` belong to S_t and count for the bound.
     pub size: usize,
@@ -19,13 +22,81 @@ pub struct Batch {
     pub noisy: bool,
     /// The variance of that noise.
     pub variance: f64,
+    /// If every row is a block of its own: which rows have which items.
+    pub blocks: Option<BlockList>,
+}
+
+/// The rows of a phase that have items in the batch, each a block of its own.
+#[derive(Debug, Clone)]
+pub struct BlockList {
+    /// The phase.
+    pub phase: usize,
+    /// Its rows in the batch.
+    pub rows: RowSet,
+    /// Where each row's items begin, and the end of the last row's: in the batch's list, or in
+    /// the phase's order of all items if there is no list.
+    pub starts: Vec<usize>,
+    /// N of each row: all the items it has.
+    pub populations: Vec<usize>,
+    /// The noise of this step, if there is any.
+    pub noise: Option<BlockNoise>,
+}
+
+impl BlockList {
+    /// |S| of the row in a slot.
+    #[inline]
+    pub fn size(&self, slot: usize) -> usize {
+        self.starts[slot + 1] - self.starts[slot]
+    }
+
+    /// Whether the row in a slot has noise.
+    #[inline]
+    pub fn is_noisy(&self, slot: usize) -> bool {
+        self.noise.is_some_and(|noise| noise.effective(self.size(slot)).is_some())
+    }
 }
 
 impl Batch {
     /// A batch of the given items with weights of 1.
     pub fn of(items: Vec<u32>, population: usize) -> Self {
         let size = items.len();
-        Batch { items, weights: vec![1.0; size], size, population, noisy: false, variance: 0.0 }
+        let weights = vec![1.0; size];
+        Batch { items, weights, size, population, noisy: false, variance: 0.0, blocks: None }
+    }
+
+    /// All items of every row of a phase, `groups` being where each row's items begin.
+    pub fn of_blocks(layout: &Layout, phase: usize, groups: &[usize]) -> Self {
+        let mut rows = RowSet::all(layout.n_rows);
+        let of_phase = layout.phases[phase].rows.clone();
+        let all: Vec<u32> = of_phase.map(|row| row as u32).collect();
+        assert_eq!(all.len() + 1, groups.len(), "the data have a group for every row of the phase");
+        rows.collect(|touch| touch(&all));
+        let populations = groups.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let (size, starts) = (groups[all.len()] - groups[0], groups.to_vec());
+        let blocks = Some(BlockList { phase, rows, starts, populations, noise: None });
+        Batch { size, population: size, blocks, ..Batch::default() }
+    }
+
+    /// The same items of some of the rows, whose slots rise, without noise.
+    pub fn quiet_rows(&self, slots: &[usize]) -> Self {
+        let blocks = self.blocks.as_ref().expect("rows are picked from a batch of blocks");
+        let mut rows = blocks.rows.clone();
+        let picked: Vec<u32> = slots.iter().map(|&slot| blocks.rows.row(slot) as u32).collect();
+        rows.collect(|touch| touch(&picked));
+        let (mut items, mut starts) = (Vec::new(), vec![0]);
+        for &slot in slots {
+            let range = blocks.starts[slot]..blocks.starts[slot + 1];
+            if self.items.is_empty() {
+                items.extend(range.map(|n| n as u32));
+            } else {
+                items.extend_from_slice(&self.items[range]);
+            }
+            starts.push(items.len());
+        }
+        let populations = slots.iter().map(|&slot| blocks.populations[slot]).collect();
+        let (phase, size) = (blocks.phase, items.len());
+        let blocks = Some(BlockList { phase, rows, starts, populations, noise: None });
+        Batch { items, size, population: self.population, blocks, ..Batch::default() }
     }
 
     /// Everything, once.
@@ -37,9 +108,33 @@ impl Batch {
     pub fn quieten(&mut self) {
         self.items.truncate(self.size);
         self.weights.clear();
-        self.weights.resize(self.size, 1.0);
         self.noisy = false;
         self.variance = 0.0;
+        match &mut self.blocks {
+            Some(blocks) => blocks.noise = None,
+            None => self.weights.resize(self.size, 1.0),
+        }
+    }
+
+    /// Sorts a list of a phase's items into the rows that have them.
+    fn group(&mut self, phase: usize, groups: &[usize], layout: &Layout) {
+        self.items.sort_unstable();
+        let first = layout.phases[phase].rows.start;
+        let (mut touched, mut starts, mut populations) = (Vec::new(), vec![0], Vec::new());
+        let mut at = 0;
+        let mut group = 0;
+        while at < self.items.len() {
+            // The items rise, and so do the groups they are in.
+            group += groups[group + 1..].partition_point(|&start| start <= self.items[at] as usize);
+            let end = groups[group + 1];
+            at += self.items[at..].partition_point(|&item| (item as usize) < end);
+            touched.push((first + group) as u32);
+            starts.push(at);
+            populations.push(end - groups[group]);
+        }
+        let mut rows = RowSet::all(layout.n_rows);
+        rows.collect(|touch| touch(&touched));
+        self.blocks = Some(BlockList { phase, rows, starts, populations, noise: None });
     }
 }
 
@@ -68,6 +163,8 @@ pub struct Sampler {
     sampling: Sampling,
     seed: u64,
     restart: u32,
+    /// Which of a step's passes draws from it.
+    pass: u64,
     /// The last two epochs' orders: a batch can lie across the boundary.
     epochs: Vec<(u64, Vec<u32>)>,
     /// The identity, outside of `draw`; for drawing without replacement in O(|S|).
@@ -83,7 +180,36 @@ impl Sampler {
         seed: u64,
         restart: u32,
     ) -> Self {
-        Sampler { n_items, size, sampling, seed, restart, epochs: Vec::new(), identity: Vec::new() }
+        let (epochs, identity) = (Vec::new(), Vec::new());
+        Sampler { n_items, size, sampling, seed, restart, pass: 0, epochs, identity }
+    }
+
+    /// The sampler of another pass of the same steps, which draws batches of its own.
+    pub fn for_pass(self, pass: usize) -> Self {
+        Sampler { pass: pass as u64, ..self }
+    }
+
+    /// The items of step `t` (from 1) of a phase whose rows are blocks of their own.
+    pub fn draw_blocks(
+        &mut self,
+        t: u64,
+        phase: usize,
+        groups: &[usize],
+        layout: &Layout,
+        batch: &mut Batch,
+    ) {
+        if self.size.is_none() {
+            if batch.blocks.is_none() {
+                *batch = Batch::of_blocks(layout, phase, groups);
+            }
+            batch.quieten();
+            return;
+        }
+        batch.items.clear();
+        self.append(t, &mut batch.items);
+        batch.size = batch.items.len();
+        batch.population = self.n_items;
+        batch.group(phase, groups, layout);
     }
 
     /// The items of step `t` (from 1) with weights of 1, into `batch`.
@@ -104,7 +230,7 @@ impl Sampler {
             out.extend(0..self.n_items as u32);
             return;
         };
-        let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, t).rng(0);
+        let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, t).rng(2 * self.pass);
         // Epochs begin at step 1; the batch before them is one of its own.
         let sampling = match self.sampling {
             Sampling::Epochs | Sampling::InOrder if t == 0 => Sampling::WithoutReplacement,
@@ -160,8 +286,9 @@ impl Sampler {
     fn epoch(&mut self, epoch: u64) -> &[u32] {
         let known = self.epochs.iter().position(|(e, _)| *e == epoch);
         let at = known.unwrap_or_else(|| {
-            // Purpose `Sample` with rng(1), so that epochs and single batches never share numbers.
-            let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, epoch).rng(1);
+            // Odd streams, so that epochs and single batches never share numbers.
+            let address = Address::new(self.seed, Purpose::Sample, self.restart, epoch);
+            let mut rng = address.rng(2 * self.pass + 1);
             let mut order: Vec<u32> = (0..self.n_items as u32).collect();
             for i in (1..order.len()).rev() {
                 order.swap(i, rng.below(i as u64 + 1) as usize);

@@ -2,13 +2,14 @@
 //! every row of lambda in its domain.
 
 use std::fmt;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::lambda::{Lambda, Lazy, catch_up};
 use crate::math::table::Table;
-use crate::model::{Layout, Model, RowSet, Stats};
+use crate::model::{Blocks, Layout, Model, Place, RowSet, Stats};
 
 /// What to do when noise would push a row of lambda out of its domain. Annealing weights can be
 /// negative, so it happens; every time is counted.
@@ -65,6 +66,31 @@ pub struct Step {
     pub noisy: bool,
 }
 
+/// The size of an update of each row.
+#[derive(Debug, Clone, Copy)]
+pub enum Steps<'a> {
+    /// The same for all.
+    All(Step),
+    /// One for every slot: where rows are blocks of their own, and some are noisy.
+    Each(&'a [Step]),
+}
+
+impl Steps<'_> {
+    fn at(&self, slot: usize) -> Step {
+        match self {
+            Steps::All(step) => *step,
+            Steps::Each(steps) => steps[slot],
+        }
+    }
+
+    fn any_noisy(&self) -> bool {
+        match self {
+            Steps::All(step) => step.noisy,
+            Steps::Each(steps) => steps.iter().any(|step| step.noisy),
+        }
+    }
+}
+
 /// What an update did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Guarded {
@@ -86,26 +112,29 @@ pub struct Updater {
 /// Rows that one worker updates at a time; part of the definition of the totals.
 const CHUNK: usize = 256;
 
+/// Rows whose domain is tested together.
+const TESTED: usize = 32;
+
 impl Updater {
     /// An updater for this model.
     pub fn new<M: Model>(model: &M, guard: Guard) -> Self {
         Updater { guard, layout: model.layout(), valid: Vec::new() }
     }
 
-    /// One update of all phases from the raw statistics. `quiet_stats` makes the noiseless
-    /// statistics of the same batch and is called only if the guard needs them; rows that it
-    /// replaces stay replaced in `raw`.
+    /// One update of some phases from the raw statistics. `quiet_stats` makes the noiseless statistics
+    /// of the same batch, at least for the rows in the slots it is given, and is called only if
+    /// the guard needs them; rows that it replaces stay replaced in `raw`.
     pub fn apply<M: Model>(
         &mut self,
         model: &M,
-        step: Step,
+        phases: Range<usize>,
+        steps: Steps<'_>,
         raw: &mut Stats,
-        mut quiet_stats: impl FnMut(&RowSet) -> Stats,
+        mut quiet_stats: impl FnMut(&RowSet, &[usize]) -> Stats,
         lambda: &mut Lambda,
     ) -> Guarded {
         let mut guarded = Guarded::default();
-        let mut quiet = None;
-        if self.layout.lazy {
+        if let (true, Steps::All(step)) = (self.layout.lazy, steps) {
             // First the decay that all rows share; below, the rows of this batch get the rest.
             let hyper = lambda.hyper.clone();
             if step.rho < 1.0 {
@@ -114,26 +143,32 @@ impl Updater {
                 lambda.forget(|row, eta| model.prior(&hyper, row, eta));
             }
         }
-        for phase in 0..self.layout.phases.len() {
-            if step.noisy && !self.guard.works_on_entries() {
+        let noisy = steps.any_noisy();
+        let mut quiet = None;
+        for phase in phases {
+            if noisy && !self.guard.works_on_entries() {
                 let strict = self.guard == Guard::RejectBelowPrior;
-                let invalid = self.find_invalid(model, phase, step, strict, raw, lambda);
+                let invalid = self.find_invalid(model, phase, steps, strict, raw, lambda);
                 guarded.hits += invalid.len() as u64;
-                guarded.noisy += raw.rows.len() as u64;
+                guarded.noisy +=
+                    (0..raw.rows.len()).filter(|&slot| steps.at(slot).noisy).count() as u64;
+                let rejects = matches!(self.guard, Guard::Reject | Guard::RejectBelowPrior);
+                if rejects && !invalid.is_empty() && quiet.is_none() {
+                    quiet = Some(quiet_stats(&raw.rows, &invalid));
+                }
                 for slot in invalid {
-                    match self.guard {
-                        Guard::Halve => {}
-                        Guard::Clip => raw.slot_mut(slot).fill(0.0),
-                        _ => {
-                            let quiet: &Stats = quiet.get_or_insert_with(|| quiet_stats(&raw.rows));
+                    match &quiet {
+                        Some(quiet) => {
                             let row = raw.rows.row(slot);
                             raw.slot_mut(slot).copy_from_slice(quiet.row(row));
                         }
+                        None if self.guard == Guard::Clip => raw.slot_mut(slot).fill(0.0),
+                        None => {}
                     }
                 }
             }
-            let (halved, clamped) = self.write(model, phase, step, raw, lambda);
-            if !step.noisy {
+            let (halved, clamped) = self.write(model, phase, steps, raw, lambda);
+            if !noisy {
                 guarded.hits += halved;
             } else if self.guard.works_on_entries() {
                 guarded.hits += clamped;
@@ -149,24 +184,38 @@ impl Updater {
         &mut self,
         model: &M,
         phase: usize,
-        step: Step,
+        steps: Steps<'_>,
         strict: bool,
         raw: &Stats,
         lambda: &Lambda,
     ) -> Vec<usize> {
         self.valid.resize(raw.rows.len(), true);
-        let row = RowUpdate { model, phase, step, raw, hyper: &lambda.hyper, clamp: false };
+        let hyper = &lambda.hyper;
+        let row = RowUpdate { model, phase, raw, hyper, clamp: false };
         let (layout, (stored, lazy)) = (&self.layout, lambda.parts());
-        self.valid.par_chunks_mut(CHUNK).enumerate().for_each(|(c, valid)| {
+        self.valid.par_chunks_mut(TESTED).enumerate().for_each(|(c, valid)| {
             let (mut buffers, mut old) = (Buffers::new(layout), vec![0.0; layout.width]);
+            let (mut rows, mut proposals, mut slots) = (Vec::new(), Vec::new(), Vec::new());
             for (i, valid) in valid.iter_mut().enumerate() {
-                let r = raw.rows.row(c * CHUNK + i);
+                let step = steps.at(c * TESTED + i);
+                *valid = true;
+                if !step.noisy {
+                    continue;
+                }
+                let r = raw.rows.row(c * TESTED + i);
                 old.copy_from_slice(stored.row(r));
                 let mark = lazy.map(|lazy| (lazy.since[r], lazy.now));
-                row.propose(layout, r, mark, &mut old, &mut buffers);
-                *valid = row.is_valid(r, &buffers.new)
-                    && (!strict || model.above_prior(r, &buffers.new));
+                row.propose(layout, r, step, mark, &mut old, &mut buffers);
+                *valid = is_finite(&buffers.new);
+                if *valid {
+                    slots.push(i);
+                    rows.push(r);
+                    proposals.extend_from_slice(&buffers.new);
+                }
             }
+            let mut fits = [true; TESTED];
+            model.check_rows(hyper, &rows, &proposals, strict, &mut fits[..rows.len()]);
+            slots.iter().zip(fits).for_each(|(&i, fits)| valid[i] = fits);
         });
         (0..self.valid.len()).filter(|&slot| !self.valid[slot]).collect()
     }
@@ -177,13 +226,16 @@ impl Updater {
         &mut self,
         model: &M,
         phase: usize,
-        step: Step,
+        steps: Steps<'_>,
         raw: &Stats,
         lambda: &mut Lambda,
     ) -> (u64, u64) {
         let hyper = lambda.hyper.clone();
-        let clamp = step.noisy && self.guard.works_on_entries();
-        let row = RowUpdate { model, phase, step, raw, hyper: &hyper, clamp };
+        let noisy = steps.any_noisy();
+        let clamp = noisy && self.guard.works_on_entries();
+        // Rows that would not fit have been found, or cannot be there.
+        let tested = !model.is_always_valid_when_quiet() || (noisy && self.guard == Guard::Halve);
+        let row = RowUpdate { model, phase, raw, hyper: &hyper, clamp };
         let (layout, width) = (&self.layout, self.layout.width);
         let (table, lazy) = lambda.rows_to_write();
         let (mut since, now, totals) = match lazy {
@@ -224,9 +276,9 @@ impl Updater {
                     let r = raw.rows.row(slot);
                     let out = &mut stretch[(r - from) * width..][..width];
                     let mark = marks.get(r - from).map(|&since| (since, now));
-                    row.propose(layout, r, mark, out, &mut buffers);
+                    row.propose(layout, r, steps.at(slot), mark, out, &mut buffers);
                     let Buffers { new, .. } = &mut buffers;
-                    if !row.is_valid(r, new) {
+                    if !(is_finite(new) && (!tested || model.in_domain(r, new))) {
                         halved += 1;
                         halve(model, r, out, new);
                     }
@@ -247,6 +299,7 @@ impl Updater {
         if let Some(totals) = totals {
             // All rows: total <- (1 - rho) total + rho sum(eta); then what the batch adds. After a
             // step of 1 the totals are those of the prior already.
+            let step = steps.at(0);
             if step.rho < 1.0 {
                 let mut eta = vec![0.0; width];
                 model.prior(&hyper, 0, &mut eta);
@@ -267,7 +320,6 @@ impl Updater {
 struct RowUpdate<'a, M: Model> {
     model: &'a M,
     phase: usize,
-    step: Step,
     raw: &'a Stats,
     hyper: &'a [f64],
     /// Whether negative statistics count as 0: where every term of a sum is positive, only noise
@@ -277,7 +329,7 @@ struct RowUpdate<'a, M: Model> {
 
 struct Buffers {
     eta: Vec<f64>,
-    /// The row that `eta` belongs to; a lazy model's rows all have the same.
+    /// The row that `eta` belongs to; rows that are lazy or blocks of their own share it.
     eta_row: Option<usize>,
     new: Vec<f64>,
     /// Entries that were negative.
@@ -299,24 +351,26 @@ impl<M: Model> RowUpdate<'_, M> {
         &self,
         layout: &Layout,
         row: usize,
+        step: Step,
         mark: Option<(f64, f64)>,
         old: &mut [f64],
         buffers: &mut Buffers,
     ) {
-        let RowUpdate { model, phase, step, raw, hyper, clamp } = *self;
+        let RowUpdate { model, phase, raw, hyper, clamp } = *self;
         let Buffers { eta, eta_row, new, clamped } = buffers;
-        if eta_row.is_none_or(|of| of != row && !layout.lazy) {
+        let shared = layout.lazy || layout.blocks == Blocks::PerRow;
+        if eta_row.is_none_or(|of| of != row && !shared) {
             model.prior(hyper, row, eta);
             *eta_row = Some(row);
         }
         if let Some((since, now)) = mark {
             catch_up(since, now, eta, old);
-        } else {
+        } else if layout.phases[phase].columns.len() < new.len() {
             new.copy_from_slice(old);
         }
         let columns = layout.phases[phase].columns.clone();
         let part = &mut new[columns.clone()];
-        model.to_natural(phase, old, raw, row, part);
+        model.to_natural(Place { hyper, phase, row, old }, raw, part);
         if clamp {
             for p in part.iter_mut() {
                 *clamped += u64::from(*p < 0.0);
@@ -330,17 +384,17 @@ impl<M: Model> RowUpdate<'_, M> {
             }
             return;
         }
-        for ((p, &old), &eta) in part.iter_mut().zip(old).zip(eta) {
-            let target = eta + step.scale * *p;
-            // rho = 1 must give the target's bits, also where the old value is huge.
-            *p = if step.rho < 1.0 { old + step.rho * (target - old) } else { target };
+        part.iter_mut().zip(eta).for_each(|(p, &eta)| *p = eta + step.scale * *p);
+        // rho = 1 must give the target's bits, also where the old value is huge.
+        if step.rho < 1.0 {
+            part.iter_mut().zip(old).for_each(|(p, &old)| *p = old + step.rho * (*p - old));
         }
     }
+}
 
-    fn is_valid(&self, row: usize, new: &[f64]) -> bool {
-        // To the end in any case: a loop without a way out is done in vectors.
-        new.iter().fold(true, |finite, x| finite & x.is_finite()) && self.model.in_domain(row, new)
-    }
+fn is_finite(row: &[f64]) -> bool {
+    // To the end in any case: a loop without a way out is done in vectors.
+    row.iter().fold(true, |finite, x| finite & x.is_finite())
 }
 
 /// Moves the proposal half-way back to the old row until it is valid; the domain is convex and the
@@ -350,7 +404,7 @@ fn halve<M: Model>(model: &M, row: usize, old: &[f64], proposal: &mut [f64]) {
         for (p, &old) in proposal.iter_mut().zip(old) {
             *p = 0.5 * (*p + old);
         }
-        if proposal.iter().all(|x| x.is_finite()) && model.in_domain(row, proposal) {
+        if is_finite(proposal) && model.in_domain(row, proposal) {
             return;
         }
     }
@@ -365,7 +419,8 @@ pub fn from_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
     let mut lambda = Lambda::new(table.clone(), layout.lazy, hyper);
     let mut updater = Updater::new(model, Guard::Halve);
     let step = Step { rho: 1.0, scale: 1.0, noisy: false };
-    let never = |_: &RowSet| unreachable!("the step is noiseless");
-    updater.apply(model, step, &mut raw.clone(), never, &mut lambda);
+    let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
+    let phases = 0..layout.phases.len();
+    updater.apply(model, phases, Steps::All(step), &mut raw.clone(), never, &mut lambda);
     table.values_mut().copy_from_slice(lambda.table().values());
 }

@@ -191,11 +191,11 @@ impl Model for Lda {
         lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
 
-    fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {
+    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
         lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
     }
 
-    fn global_bound(&self, lambda: &Lambda) -> f64 {
+    fn global_bound(&self, lambda: &Lambda, _expect: &Expect) -> f64 {
         bound::of_topics(lambda)
     }
 
@@ -226,7 +226,7 @@ impl Model for Lda {
         self.params.topics
     }
 
-    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda) {
+    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda, _expect: &mut Expect) {
         hyper::learn(&self.params, step, lambda);
     }
 

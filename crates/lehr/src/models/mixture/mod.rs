@@ -38,7 +38,7 @@ use crate::math::kernels::{
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::{Ask, Layout, Model, Phase, RowSet, Shard, Stats};
+use crate::model::{Ask, Layout, Model, Phase, Place, RowSet, Shard, Stats};
 
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
@@ -322,7 +322,8 @@ impl Model for Mixture {
         let raw_width = 1 + self.n_dims() + self.shape.len();
         let mut layout = Layout::one_phase(self.params.components, width, raw_width);
         if !self.joint() {
-            layout.phases = vec![Phase { columns: 0..nu }, Phase { columns: nu..width }];
+            let phase = |columns| Phase { rows: 0..layout.n_rows, columns };
+            layout.phases = vec![phase(0..nu), phase(nu..width)];
         }
         layout
     }
@@ -397,14 +398,8 @@ impl Model for Mixture {
         }
     }
 
-    fn to_natural(
-        &self,
-        phase: usize,
-        old: &[f64],
-        raw: &Stats,
-        row: usize,
-        increment: &mut [f64],
-    ) {
+    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
+        let Place { phase, row, old, .. } = place;
         let d = self.n_dims();
         let (count, first, second) = {
             let raw = raw.row(row);
@@ -452,7 +447,7 @@ impl Model for Mixture {
             && self.moments(&row).is_some()
     }
 
-    fn above_prior(&self, _row: usize, lambda: &[f64]) -> bool {
+    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
         let row = self.row(lambda);
         let prior = &self.prior;
         let most = 1.0 - MARGIN;
@@ -474,7 +469,7 @@ impl Model for Mixture {
         row.nu >= most * prior.degrees_of_freedom && self.shape.cholesky(&mut excess)
     }
 
-    fn global_bound(&self, lambda: &Lambda) -> f64 {
+    fn global_bound(&self, lambda: &Lambda, _expect: &GaussianBlock) -> f64 {
         let lambda = lambda.table();
         let (d, shape, prior) = (self.n_dims(), self.shape, &self.prior);
         let prior_ln_det = {
