@@ -2,9 +2,11 @@
 
 pub mod lda;
 pub mod mixture;
+pub mod pmf;
 
 pub use lda::{Lda, LdaParams};
 pub use mixture::{Mixture, MixtureParams};
+pub use pmf::{Pmf, PmfParams};
 
 use std::path::Path;
 

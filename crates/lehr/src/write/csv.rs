@@ -40,6 +40,7 @@ fn write_rows<W: Write>(mut out: W, table: &Table<'_>, separator: u8) -> io::Res
             match cell {
                 Cell::I64(value) => write!(out, "{value}")?,
                 Cell::F64(value) => write_float(&mut out, value)?,
+                Cell::Text(value) => out.write_all(quoted(value, separator).as_bytes())?,
             }
         }
         out.write_all(b"\n")?;
@@ -69,6 +70,7 @@ fn quoted(name: &str, separator: u8) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Column;
     use super::*;
 
     #[test]
@@ -98,5 +100,14 @@ mod tests {
         assert_eq!(quoted("a,b", b','), "\"a,b\"");
         assert_eq!(quoted("a,b", b'\t'), "a,b");
         assert_eq!(quoted("say \"a\"", b','), "\"say \"\"a\"\"\"");
+    }
+
+    #[test]
+    fn texts_are_quoted_like_names() {
+        let ids = ["a".to_string(), "b, \"c\"".to_string(), String::new()];
+        let columns = [Column::text("id", &ids), Column::i64("n", &[1, 2, 3])];
+        let out = write_rows(Vec::new(), &Table::new(&columns).unwrap(), b',').unwrap();
+        let expected = "id,n\na,1\n\"b, \"\"c\"\"\",2\n,3\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

@@ -13,6 +13,11 @@ pub(super) fn write(file: &mut File, table: &Table<'_>) -> io::Result<()> {
             let value = match cell {
                 Cell::F64(value) => value,
                 Cell::I64(value) => value as f64,
+                Cell::Text(_) => {
+                    return Err(io::Error::other(
+                        "a NumPy matrix holds no text; let the name end in .csv or .parquet",
+                    ));
+                }
             };
             out.write_all(&value.to_le_bytes())?;
         }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Repetition, Type as Physical};
-use parquet::data_type::{DoubleType, Int64Type};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -35,15 +35,17 @@ fn write_groups(file: &mut File, table: &Table<'_>) -> Result<(), ParquetError> 
         let (physical, width) = match column.values {
             Values::I64(_) => (Physical::INT64, 1),
             Values::F64(_) => (Physical::DOUBLE, 1),
+            Values::Text(_) => (Physical::BYTE_ARRAY, 1),
             Values::Matrix { width, .. } => (Physical::DOUBLE, width),
         };
         for name in names.by_ref().take(width) {
-            if physical == Physical::INT64 {
+            if physical != Physical::DOUBLE {
                 // Labels repeat, floats hardly ever do.
                 let path = ColumnPath::new(vec![name.clone()]);
                 properties = properties.set_column_dictionary_enabled(path, true);
             }
-            let field = Type::primitive_type_builder(name, physical);
+            let text = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+            let field = Type::primitive_type_builder(name, physical).with_logical_type(text);
             fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
         }
     }
@@ -59,6 +61,13 @@ fn write_groups(file: &mut File, table: &Table<'_>) -> Result<(), ParquetError> 
                 Values::I64(values) => {
                     let mut chunk = next_column(&mut group)?;
                     chunk.typed::<Int64Type>().write_batch(&values[rows.clone()], None, None)?;
+                    chunk.close()?;
+                }
+                Values::Text(values) => {
+                    let texts: Vec<ByteArray> =
+                        values[rows.clone()].iter().map(|text| text.as_str().into()).collect();
+                    let mut chunk = next_column(&mut group)?;
+                    chunk.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
                     chunk.close()?;
                 }
                 Values::Matrix { values, width, .. } => {

@@ -10,17 +10,19 @@ pub struct Column<'a> {
     /// The column's name. The columns of a matrix are called `name_0`, `name_1` and so on, or from
     /// another number.
     pub name: String,
-    /// The numbers.
+    /// What is in it.
     pub values: Values<'a>,
 }
 
-/// The numbers of a [`Column`].
+/// What is in a [`Column`].
 #[derive(Debug, Clone, Copy)]
 pub enum Values<'a> {
     /// One float per row.
     F64(&'a [f64]),
     /// One integer per row.
     I64(&'a [i64]),
+    /// One text per row, e.g. an id.
+    Text(&'a [String]),
     /// `width` floats per row, row after row, as a fit leaves responsibilities; they are written
     /// as `width` columns without being copied into another order first.
     Matrix {
@@ -44,6 +46,11 @@ impl<'a> Column<'a> {
         Column { name: name.into(), values: Values::I64(values) }
     }
 
+    /// A column of texts.
+    pub fn text(name: impl Into<String>, values: &'a [String]) -> Self {
+        Column { name: name.into(), values: Values::Text(values) }
+    }
+
     /// `width` columns of floats called `name_0`, `name_1` and so on, from a row-major buffer.
     pub fn matrix(name: impl Into<String>, values: &'a [f64], width: usize) -> Self {
         Column { name: name.into(), values: Values::Matrix { values, width, first: 0 } }
@@ -63,10 +70,11 @@ pub(super) struct Table<'a> {
     pub n_rows: usize,
 }
 
-/// One number of a table.
-pub(super) enum Cell {
+/// One cell of a table.
+pub(super) enum Cell<'a> {
     F64(f64),
     I64(i64),
+    Text(&'a str),
 }
 
 impl<'a> Table<'a> {
@@ -77,6 +85,7 @@ impl<'a> Table<'a> {
             let rows = match *values {
                 Values::F64(values) => values.len(),
                 Values::I64(values) => values.len(),
+                Values::Text(values) => values.len(),
                 Values::Matrix { values, width, .. } => {
                     if width == 0 || !values.len().is_multiple_of(width) {
                         return Err(Error::data(format!(
@@ -109,15 +118,16 @@ impl<'a> Table<'a> {
         Ok(Table { columns, names, n_rows })
     }
 
-    /// The numbers of row `n`, from the left.
-    pub(super) fn row(&self, n: usize) -> impl Iterator<Item = Cell> {
+    /// The cells of row `n`, from the left.
+    pub(super) fn row(&self, n: usize) -> impl Iterator<Item = Cell<'a>> {
         self.columns.iter().flat_map(move |column| {
-            let (floats, integer) = match column.values {
+            let (floats, other) = match column.values {
                 Values::F64(values) => (&values[n..=n], None),
-                Values::I64(values) => (&[][..], Some(values[n])),
+                Values::I64(values) => (&[][..], Some(Cell::I64(values[n]))),
+                Values::Text(values) => (&[][..], Some(Cell::Text(&values[n]))),
                 Values::Matrix { values, width, .. } => (&values[n * width..][..width], None),
             };
-            floats.iter().map(|&value| Cell::F64(value)).chain(integer.map(Cell::I64))
+            floats.iter().map(|&value| Cell::F64(value)).chain(other)
         })
     }
 }

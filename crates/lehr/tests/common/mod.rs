@@ -6,12 +6,12 @@
 pub mod bernoulli;
 
 use lehr::config::Plan;
-use lehr::data::{Docs, Points};
+use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
-use lehr::model::Model;
+use lehr::model::{Dataset, Model};
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
-use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
 use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
 use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
@@ -128,6 +128,91 @@ pub fn small_corpus(n_docs: usize, seed: u64) -> Docs {
     Docs::from_rows((0..n_docs).map(row), 24).unwrap()
 }
 
+/// Ratings by numbers of users and items, whose ids are those numbers.
+pub fn ratings_of(n_users: usize, n_items: usize, triples: &[(u32, u32, f32)]) -> Ratings {
+    let ids = |n: usize| {
+        let mut ids = Ids::default();
+        for id in 0..n as i64 {
+            ids.insert_integer(id);
+        }
+        ids
+    };
+    let (user, (item, value)) = triples.iter().map(|&(i, j, y)| (i, (j, y))).unzip();
+    Ratings::new(ids(n_users), ids(n_items), user, item, value, Duplicates::Refuse).unwrap()
+}
+
+/// Ratings drawn from a matrix factorisation: `d` dimensions, biases and a mean, and noise.
+pub struct MadeRatings {
+    pub ratings: Ratings,
+    /// Each user's factors and bias, then each item's.
+    pub factors: Vec<Vec<f64>>,
+    pub mean: f64,
+}
+
+impl MadeRatings {
+    /// The rating without noise.
+    pub fn truth(&self, user: usize, item: usize) -> f64 {
+        let (u, v) =
+            (&self.factors[user], &self.factors[self.ratings.ids(Side::User).len() + item]);
+        let d = u.len() - 1;
+        let product: f64 = u[..d].iter().zip(&v[..d]).map(|(u, v)| u * v).sum();
+        product + u[d] + v[d] + self.mean
+    }
+}
+
+/// About `n_ratings` ratings, of which the last user and the last item have none. `scale` is the standard
+/// deviation of a factor and `sd` that of the noise.
+pub fn made_ratings(
+    (n_users, n_items, d): (usize, usize, usize),
+    n_ratings: usize,
+    (scale, bias, sd): (f64, f64, f64),
+    seed: u64,
+) -> MadeRatings {
+    let mut rng = rng(seed);
+    let variable = |rng: &mut Rng| -> Vec<f64> {
+        (0..=d).map(|k| if k < d { scale } else { bias } * rng.normal()).collect()
+    };
+    let factors: Vec<_> = (0..n_users + n_items).map(|_| variable(&mut rng)).collect();
+    let share = n_ratings as f64 / ((n_users - 1) * (n_items - 1)) as f64;
+    let mut made = MadeRatings { ratings: ratings_of(1, 1, &[(0, 0, 1.0)]), factors, mean: 3.5 };
+    let everything = (0..n_users - 1).flat_map(|i| (0..n_items - 1).map(move |j| (i, j)));
+    // Long tails: the first items and users have most of the ratings.
+    let weight = |i: usize, n: usize| 2.0 * (1.0 - i as f64 / n as f64);
+    let chosen: Vec<(usize, usize)> = everything
+        .filter(|&(i, j)| rng.uniform() < share * weight(i, n_users) * weight(j, n_items))
+        .collect();
+    // `truth` needs to know where the items begin.
+    made.ratings = ratings_of(n_users, n_items, &[(0, 0, 1.0)]);
+    let triples: Vec<_> = chosen
+        .iter()
+        .map(|&(i, j)| (i as u32, j as u32, (made.truth(i, j) + sd * rng.normal()) as f32))
+        .collect();
+    made.ratings = ratings_of(n_users, n_items, &triples);
+    made
+}
+
+/// Every combination of what a matrix factorisation can learn and leave.
+pub fn every_pmf(d: usize) -> Vec<(String, PmfParams)> {
+    (0..32u32)
+        .map(|bits| {
+            let on = |bit: u32| bits >> bit & 1 == 1;
+            let params = PmfParams {
+                gauge: on(0),
+                ard: on(1),
+                biases: on(2),
+                centre: on(3),
+                learn_noise: on(4),
+                exact: true,
+                ..PmfParams::new(d)
+            };
+            let names = ["gauge", "ard", "biases", "centre", "noise"];
+            let name: Vec<_> =
+                (0..5).filter(|&bit| on(bit)).map(|bit| names[bit as usize]).collect();
+            (format!("pmf [{}]", name.join(" ")), params)
+        })
+        .collect()
+}
+
 /// A work for every model: what a law is checked with.
 pub trait ForModel {
     /// The work.
@@ -150,8 +235,21 @@ pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
     work.run("Bernoulli", &letters_model(), &letters);
 }
 
-/// Does the work with every model: those of points, and LDA in its two precisions.
+/// Does the work with every model: those in which one batch serves all rows, and matrix factorisation.
 pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
+    for_every_shared_model(n_items, work);
+    let made = made_ratings((n_items / 20 + 2, n_items / 30 + 2, 2), n_items, (1.0, 0.5, 0.5), 7);
+    for (name, params) in [
+        ("PMF", PmfParams::new(3)),
+        ("PMF, exact", PmfParams { exact: true, ..PmfParams::new(3) }),
+        ("PMF, paper", PmfParams::paper(2)),
+    ] {
+        work.run(name, &Pmf::new(params, &made.ratings).unwrap(), &made.ratings);
+    }
+}
+
+/// Does the work with every model in which one batch serves all rows: those of points, and LDA in its two precisions.
+pub fn for_every_shared_model<W: ForModel>(n_items: usize, work: &W) {
     struct OfPoints<'a, W>(&'a W);
     impl<W: ForModel> ForPointsModel for OfPoints<'_, W> {
         fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
@@ -198,8 +296,8 @@ pub fn watched<M: Model>(
     (fitted, recorder.0.iter().map(|o| o.bound).collect())
 }
 
-fn plan<D: lehr::model::Dataset>(config: &FitConfig, data: &D) -> Plan {
-    config.check(data.n_items()).unwrap()
+fn plan<D: Dataset>(config: &FitConfig, data: &D) -> Plan {
+    config.check_for(data).unwrap()
 }
 
 /// `steps` sweeps of batch VI from a given lambda: the last state and the bounds before, between and

@@ -1,0 +1,141 @@
+//! What is learned by point estimates: sigma^2, the prior variances of biases, and those of the latent
+//! dimensions, each to where the bound is highest given the rest.
+
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::expect::{Expect, Real, with_tables};
+use super::{Pmf, error, gauge};
+use crate::data::Side;
+use crate::lambda::Lambda;
+use crate::math::slabs::Slabs;
+use crate::model::{HyperStep, Model, RowSet, Stats};
+
+/// Learned variances stay above this share of where they began.
+const SMALLEST: f64 = 1e-8;
+
+/// Rows that one worker sums at a time; part of the definition of the sum.
+const CHUNK: usize = 256;
+
+/// A view of the hyperparameters: sigma^2; the prior variances of the users' factors and bias; those of the items'.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hyper<'a> {
+    values: &'a [f64],
+    columns: Columns,
+}
+
+impl<'a> Hyper<'a> {
+    pub fn new(values: &'a [f64], columns: Columns) -> Self {
+        Hyper { values, columns }
+    }
+
+    /// sigma^2.
+    pub fn noise(&self) -> f64 {
+        self.values[0]
+    }
+
+    /// The prior variance of every free coordinate of a side.
+    pub fn prior(&self, side: Side) -> impl Iterator<Item = f64> + use<'a> {
+        let free = self.columns.free();
+        self.values[1 + side as usize * free..][..free].iter().copied()
+    }
+
+    /// The prior variances of a side's factors.
+    pub fn variances(&self, side: Side) -> &'a [f64] {
+        &self.values[1 + side as usize * self.columns.free()..][..self.columns.d]
+    }
+}
+
+/// The first hyperparameters.
+pub(super) fn start(pmf: &Pmf) -> Vec<f64> {
+    let params = &pmf.params;
+    let mut hyper = vec![params.noise_variance.unwrap_or(pmf.variance).max(SMALLEST)];
+    for _ in [Side::User, Side::Item] {
+        hyper.extend(std::iter::repeat_n(params.prior_variance, params.dims));
+        if params.biases {
+            hyper.push(pmf.variance.max(SMALLEST));
+        }
+    }
+    hyper
+}
+
+/// After a sweep, or with batches after an epoch: everything that is learned.
+pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_>, lambda: &mut Lambda, expect: &mut Expect) {
+    if pmf.params.learn_noise {
+        let (squares, count) = with_tables!(&expect.sides, tables => {
+            squared_error(pmf, &tables[1], step.raw)
+        });
+        let found = squares / count;
+        if found.is_finite() && found > 0.0 {
+            let old = lambda.hyper[0];
+            let new = if step.full { found } else { old + step.rho * (found - old) };
+            lambda.hyper[0] = new.max(SMALLEST * pmf.variance.max(SMALLEST));
+            expect.noise = lambda.hyper[0];
+        }
+    }
+    if !(step.full || step.epoch_ends) {
+        return;
+    }
+    // Batches: the gauge's rhythm is that of epochs, which are many steps; all are like first ones.
+    let sweep = if step.full { step.step } else { 1 };
+    if pmf.params.biases {
+        learn_biases(pmf, lambda, expect);
+    }
+    if pmf.params.gauge || pmf.params.ard {
+        gauge::settle(pmf, sweep, lambda, expect);
+    }
+    if !step.full && !pmf.unrated.is_empty() {
+        // Batches never touch what has no ratings: it stays at the prior, which has just moved.
+        let mut rows = RowSet::all(lambda.n_rows());
+        rows.collect(|touch| touch(&pmf.unrated));
+        let hyper = lambda.hyper.clone();
+        for &row in &pmf.unrated {
+            pmf.prior(&hyper, row as usize, lambda.table_mut().row_mut(row as usize));
+        }
+        pmf.refresh(lambda, &rows, expect);
+    }
+}
+
+/// The (weighted) sum of expected squared errors of the ratings in `raw`, which are those of items, and
+/// how many they are.
+fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, raw: &Stats) -> (f64, f64) {
+    let columns = pmf.columns;
+    let (width, first_row) = (columns.raw_width(), pmf.first_row(Side::Item));
+    let parts: Vec<(f64, f64)> = raw
+        .values()
+        .par_chunks(CHUNK * width)
+        .enumerate()
+        .map(|(chunk, stats)| {
+            let mut own = vec![R::of(0.0); columns.tail()];
+            let (mut squares, mut count) = (0.0, 0.0);
+            for (i, stats) in stats.chunks_exact(width).enumerate() {
+                items.gather(raw.rows.row(chunk * CHUNK + i) - first_row, &mut own);
+                squares += error::squares(columns, &own, stats);
+                count += stats[columns.tail()];
+            }
+            (squares, count)
+        })
+        .collect();
+    parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+}
+
+/// c_a and c_b: the mean squares of the biases under q.
+fn learn_biases(pmf: &Pmf, lambda: &mut Lambda, expect: &Expect) {
+    let columns = pmf.columns;
+    for side in [Side::User, Side::Item] {
+        let n_rows = pmf.n_rows_of(side);
+        let sum: f64 = with_tables!(&expect.sides, tables => {
+            let table = &tables[side as usize];
+            let place = table.place(columns.bias() + 1);
+            let square = |row| -> f64 { table.get(row, place).into() };
+            (0..n_rows).map(square).sum()
+        });
+        let at = 1 + side as usize * columns.free() + columns.d;
+        lambda.hyper[at] = floored(sum / n_rows as f64, pmf.variance.max(SMALLEST));
+    }
+}
+
+/// A learned variance, kept away from 0.
+pub(super) fn floored(variance: f64, scale: f64) -> f64 {
+    if variance.is_finite() { variance.max(SMALLEST * scale) } else { scale }
+}

@@ -1,0 +1,292 @@
+//! SVI+ where every row is a block of its own: each variable's noise has its own |S| and M, and the
+//! moments that the theorem asks for.
+
+mod common;
+
+use common::{bits, made_ratings, start, watched};
+use lehr::FitConfig;
+use lehr::data::Ratings;
+use lehr::model::{Ask, Dataset, Model, Stats};
+use lehr::models::{Pmf, PmfParams};
+use lehr::run::fit::State;
+use lehr::step::anneal::{Anneal, Law};
+use lehr::step::local::{Executor, Threads};
+use lehr::step::sample::{Batch, Sampler, Sampling};
+use lehr::step::schedule::{Effective, StepSize};
+use lehr::step::update::Guard;
+use lehr::step::warm::Warm;
+
+const LAWS: [Law; 3] = [Law::Gaussian, Law::Gamma, Law::Subsample];
+const M: f64 = 8.0;
+
+fn ratings() -> Ratings {
+    made_ratings((40, 30, 2), 500, (1.0, 0.5, 0.5), 3).ratings
+}
+
+fn model(ratings: &Ratings) -> Pmf {
+    let params = PmfParams { exact: true, ..PmfParams::paper(2) };
+    Pmf::new(params, ratings).unwrap()
+}
+
+/// All ratings in the blocks of a phase, with the noise of step `t`.
+fn noisy_batch(pmf: &Pmf, ratings: &Ratings, phase: usize, law: Law, t: u64) -> Batch {
+    let mut batch = Batch::of_blocks(&pmf.layout(), phase, ratings.groups(phase));
+    let anneal = Anneal {
+        effective: Effective::Constant(M),
+        law,
+        corrected: true,
+        until: u64::MAX,
+        seed: 7,
+        restart: 0,
+    };
+    let mut sampler = Sampler::new(ratings.n_items(), None, Sampling::Epochs, 7, 0);
+    assert!(anneal.weigh(t, &mut sampler, &mut batch));
+    batch
+}
+
+fn weights(pmf: &Pmf, ratings: &Ratings, phase: usize, law: Law, t: u64) -> Vec<f32> {
+    let batch = noisy_batch(pmf, ratings, phase, law, t);
+    let blocks = batch.blocks.unwrap();
+    let mut out = Vec::new();
+    assert!(blocks.noise.unwrap().weights(&blocks.starts, &mut out));
+    out
+}
+
+#[test]
+fn every_variable_has_the_moments_of_its_own_batch() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    let n_draws = 6000;
+    for law in LAWS {
+        for phase in 0..2 {
+            let starts = ratings.groups(phase);
+            let n = ratings.n_items();
+            let (mut sum, mut square) = (vec![0.0; n], vec![0.0; n]);
+            let (mut next, mut across) = (vec![0.0; n], vec![0.0; starts.len()]);
+            for t in 1..=n_draws {
+                let w = weights(&pmf, &ratings, phase, law, t);
+                assert_eq!(w.len(), n);
+                for (row, pair) in starts.windows(2).enumerate() {
+                    let own = &w[pair[0]..pair[1]];
+                    let total: f64 = own.iter().map(|&w| f64::from(w)).sum();
+                    assert!((total - own.len() as f64).abs() < 1e-4 * (1.0 + own.len() as f64));
+                    if own.len() as f64 <= M {
+                        // M_t has overtaken |S|: exactly no noise.
+                        assert!(own.iter().all(|w| w.to_bits() == 1f32.to_bits()), "{law:?}");
+                    }
+                    if let (Some(&a), Some(&b)) = (own.first(), w.get(pair[1])) {
+                        across[row] += f64::from(a - 1.0) * f64::from(b - 1.0);
+                    }
+                }
+                for i in 0..n {
+                    let e = f64::from(w[i]) - 1.0;
+                    sum[i] += e;
+                    square[i] += e * e;
+                    next[i] += w.get(i + 1).map_or(0.0, |&w| e * (f64::from(w) - 1.0));
+                }
+            }
+            let draws = n_draws as f64;
+            for (row, pair) in starts.windows(2).enumerate() {
+                let size = (pair[1] - pair[0]) as f64;
+                if size <= M {
+                    continue;
+                }
+                let v = size / M - 1.0;
+                let error = 6.0 / draws.sqrt();
+                for i in pair[0]..pair[1] {
+                    let what = format!("{law:?}, phase {phase}, row {row}, {size} ratings");
+                    assert!((sum[i] / draws).abs() < error * v.sqrt(), "{what}: mean");
+                    let found = square[i] / draws;
+                    // Fourth moments differ by law; the largest belong to subsamples of few.
+                    let spread = (1.0 + 3.0 * size / M).sqrt();
+                    assert!((found / v - 1.0).abs() < error * spread * 2.0, "{what}: {found}, {v}");
+                    if i + 1 < pair[1] {
+                        let found = next[i] / draws;
+                        let expected = -v / (size - 1.0);
+                        assert!((found - expected).abs() < error * 2.0 * v, "{what}: covariance");
+                    }
+                }
+                assert!(
+                    (across[row] / draws).abs() < error * 3.0 * v.max(1.0),
+                    "{law:?}: rows are independent"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_two_sides_and_the_steps_draw_apart() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    for law in LAWS {
+        let draw = |phase, t| weights(&pmf, &ratings, phase, law, t);
+        assert_eq!(draw(0, 1), draw(0, 1));
+        assert_ne!(draw(0, 1), draw(0, 2));
+        assert_ne!(draw(0, 1), draw(1, 1));
+    }
+}
+
+#[test]
+fn any_part_of_the_noise_can_be_drawn_alone() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    for law in LAWS {
+        let batch = noisy_batch(&pmf, &ratings, 0, law, 5);
+        let blocks = batch.blocks.unwrap();
+        let noise = blocks.noise.unwrap();
+        let (mut whole, mut part) = (Vec::new(), Vec::new());
+        noise.weights(&blocks.starts, &mut whole);
+        for first in 0..blocks.rows.len() {
+            for end in first + 1..(first + 4).min(blocks.starts.len()) {
+                let starts = &blocks.starts[first..=end.min(blocks.starts.len() - 1)];
+                if noise.weights(starts, &mut part) {
+                    assert_eq!(part, whole[starts[0]..starts[starts.len() - 1]], "{law:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The statistics' noise has mean 0 and the covariance n^2 Sigma (1/M - 1/n) of the theorem.
+#[test]
+fn statistics_have_the_mean_and_the_variance_of_a_batch_of_m() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    let lambda = State::at(&pmf, start(&pmf, &ratings)).lambda;
+    let layout = pmf.layout();
+    let mut expect = Default::default();
+    pmf.refresh(&lambda, &lehr::model::RowSet::all(layout.n_rows), &mut expect);
+    let pass = |batch: &Batch| {
+        let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
+        stats.rows.clone_from(&batch.blocks.as_ref().unwrap().rows);
+        let ask = Ask { bound: false, ..Ask::TRAIN };
+        let warm = &mut Warm::off();
+        Threads::new().local_pass(&pmf, &expect, &ratings, batch, ask, warm, &mut stats);
+        stats
+    };
+    let quiet = pass(&Batch::of_blocks(&layout, 0, ratings.groups(0)));
+    let row = (0..40).max_by_key(|&r| ratings.groups(0)[r + 1] - ratings.groups(0)[r]).unwrap();
+    let range = ratings.groups(0)[row]..ratings.groups(0)[row + 1];
+    let n = range.len() as f64;
+    // Each rating's own statistics, by giving all others to nobody.
+    let single = |i: usize| {
+        let all = Batch::of_blocks(&layout, 0, ratings.groups(0));
+        let mut one = all.quiet_rows(&[row]);
+        one.items = vec![i as u32];
+        one.size = 1;
+        let blocks = one.blocks.as_mut().unwrap();
+        blocks.starts = vec![0, 1];
+        blocks.populations = vec![1];
+        pass(&one).row(row).to_vec()
+    };
+    let each: Vec<Vec<f64>> = range.clone().map(single).collect();
+    for law in LAWS {
+        let n_draws = 4000;
+        let (mut sum, mut square) = (vec![0.0; layout.raw_width], vec![0.0; layout.raw_width]);
+        for t in 1..=n_draws {
+            let noisy = pass(&noisy_batch(&pmf, &ratings, 0, law, t));
+            for (c, (x, q)) in noisy.row(row).iter().zip(quiet.row(row)).enumerate() {
+                sum[c] += x - q;
+                square[c] += (x - q) * (x - q);
+            }
+        }
+        for c in 0..layout.raw_width {
+            let mean = each.iter().map(|x| x[c]).sum::<f64>() / n;
+            let scatter: f64 = each.iter().map(|x| (x[c] - mean).powi(2)).sum();
+            let variance = (n / M - 1.0) * n / (n - 1.0) * scatter;
+            let draws = n_draws as f64;
+            let (found_mean, found) = (sum[c] / draws, square[c] / draws);
+            let what = format!("{law:?}, column {c}");
+            assert!(
+                found_mean.abs() <= 6.0 * (variance / draws).sqrt() + 1e-5,
+                "{what}: {found_mean}"
+            );
+            assert!(
+                (found - variance).abs() <= 0.2 * variance + 1e-8,
+                "{what}: {found}, {variance}"
+            );
+        }
+    }
+}
+
+#[test]
+fn quiet_variables_take_whole_steps_beside_noisy_ones() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    let config = |effective, step_size| FitConfig {
+        steps: Some(1),
+        tol: 0.0,
+        noise_end: 1.0,
+        effective,
+        step_size: Some(step_size),
+        ..FitConfig::default()
+    };
+    let rho = StepSize::UntilQuiet(0.85);
+    let noisy = watched(&pmf, &ratings, &config(Effective::Constant(M), rho), 1).0;
+    let plain = watched(&pmf, &ratings, &config(Effective::Off, StepSize::Constant(1.0)), 1).0;
+    let (mut same, mut different) = (0, 0);
+    // Items see users that differ; users see the same items.
+    for row in 0..40 {
+        let size = ratings.groups(0)[row + 1] - ratings.groups(0)[row];
+        let equal =
+            bits(noisy.state.lambda.table().row(row)) == bits(plain.state.lambda.table().row(row));
+        assert_eq!(equal, size as f64 <= M, "row {row}: {size} ratings");
+        same += usize::from(equal);
+        different += usize::from(!equal);
+    }
+    assert!(same > 3 && different > 3, "{same}, {different}");
+}
+
+#[test]
+fn guards_keep_every_row_in_its_domain_and_count() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    for guard in [Guard::RejectBelowPrior, Guard::Reject, Guard::Clip, Guard::Halve] {
+        let config = FitConfig {
+            steps: Some(40),
+            tol: 0.0,
+            noise_end: 1.0,
+            effective: Effective::Constant(1.5),
+            step_size: Some(StepSize::Constant(0.9)),
+            guard: Some(guard),
+            ..FitConfig::default()
+        };
+        let (fitted, bounds) = watched(&pmf, &ratings, &config, 2);
+        let state = &fitted.state;
+        assert!(state.guard_hits > 0, "{guard}");
+        assert!(state.guard_hits < state.guard_checks, "{guard}");
+        let valid = |(row, x): (usize, &[f64])| pmf.in_domain(row, x);
+        assert!(state.lambda.table().rows().enumerate().all(valid), "{guard}");
+        assert!(bounds.iter().all(|b| b.is_finite()), "{guard}");
+        if guard == Guard::RejectBelowPrior {
+            let above = |(row, x): (usize, &[f64])| pmf.above_prior(&pmf.hyper(), row, x);
+            assert!(state.lambda.table().rows().enumerate().all(above));
+        }
+    }
+}
+
+/// M_t = 50 t per variable goes over into batch, so that the bound rises at the end.
+#[test]
+fn annealing_ends_by_itself() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    let config = FitConfig {
+        steps: Some(30),
+        tol: 0.0,
+        noise_end: 1.0,
+        effective: Effective::Linear(3.0),
+        step_size: Some(StepSize::UntilQuiet(0.85)),
+        ..FitConfig::default()
+    };
+    let plan = config.check_for(&ratings).unwrap();
+    let last = plan.last_noisy_step();
+    assert_eq!(last, (ratings.largest_block() as u64 - 1) / 3);
+    let (_, bounds) = watched(&pmf, &ratings, &config, 1);
+    let quiet = &bounds[last as usize..];
+    assert!(
+        quiet.len() > 5 && quiet.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9),
+        "{bounds:?}"
+    );
+    assert!(bounds[..last as usize].windows(2).any(|pair| pair[1] < pair[0]), "{bounds:?}");
+}
