@@ -33,6 +33,9 @@ fn flag(field: &str) -> Option<(String, bool)> {
     if matches!(field, "components" | "topics") {
         return Some(("-k".into(), true));
     }
+    if field == "dims" {
+        return Some(("-d".into(), true));
+    }
     let long = field.replace('_', "-");
     let cli = Cli::command();
     let models = cli.find_subcommand("fit")?.get_subcommands();
@@ -50,6 +53,9 @@ fn with_flags(mut text: String) -> String {
             .replace(&format!(" with {name}"), &format!(" with {flag}"))
             .replace(&format!(": {name} asks for "), &format!(": {flag} asks for "))
             .replace(&format!(": {name} names "), &format!(": {flag} names "));
+    }
+    for (name, flag) in [("user", "--user"), ("item", "--item"), ("rating", "--rating")] {
+        text = text.replace(&format!(": {name} asks for "), &format!(": {flag} asks for "));
     }
     for (words, flags) in [
         ("set format = svmlight", "give --format svmlight"),
@@ -109,6 +115,11 @@ mod tests {
         );
         assert_eq!(line(lehr::Error::config("transpose", true, "no")), "--transpose: no");
         assert_eq!(line(lehr::Error::config("topics", 0, "no")), "-k 0: no");
+        assert_eq!(line(lehr::Error::config("dims", 0, "no")), "-d 0: no");
+        assert_eq!(
+            line(lehr::Error::parse(path, "item asks for column \"x\"")),
+            "a.csv: --item asks for column \"x\""
+        );
         assert_eq!(
             line(lehr::Error::parse(path, "leave format out, or name another with vocab")),
             "a.csv: leave --format out, or name another with --vocab"

@@ -48,6 +48,7 @@ fn run(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Show(args) => commands::show::run(args),
         Command::Partial(args) => commands::partial::run(args),
         Command::Topics(args) => commands::topics::run(args),
+        Command::Recommend(args) => commands::recommend::run(args),
         Command::Convert(args) => commands::convert::run(args),
         Command::Demo(args) => commands::demo::run(args),
     }

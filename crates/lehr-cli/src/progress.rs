@@ -12,7 +12,7 @@ use lehr::config::Plan;
 use lehr::run::fit::{Progress, State, Watcher};
 use lehr::run::trace::Observation;
 
-use crate::text::number;
+use crate::text::{number, rounded};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -56,6 +56,8 @@ pub struct Bar {
     steps: u64,
     n_init: u32,
     restart: u32,
+    /// The largest |S|, where every row is a block of its own.
+    block: Option<usize>,
     /// Items of the start under way.
     items: u64,
     /// What can be told afterwards.
@@ -74,7 +76,7 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(None, target);
         let style = "{prefix}{bar:24.cyan/dim} {pos}/{len}  {msg}  {eta} left";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        Bar { bar, steps: 0, n_init: 1, restart: 0, items: 0, seen: Seen::default() }
+        Bar { bar, steps: 0, n_init: 1, restart: 0, block: None, items: 0, seen: Seen::default() }
     }
 
     /// Removes the bar.
@@ -92,6 +94,7 @@ impl Watcher for Bar {
         // A finished run goes on with one of its starts alone.
         let alone = progress.best.is_none() && !progress.done.is_empty();
         self.steps = plan.steps;
+        self.block = plan.block;
         self.n_init = if alone { 1 } else { plan.n_init };
         self.restart = if alone { 0 } else { progress.restart };
         self.bar.set_length(plan.steps.saturating_mul(u64::from(self.n_init)));
@@ -108,10 +111,12 @@ impl Watcher for Bar {
             self.bar.set_prefix(format!("start {}/{}  ", o.restart + 1, self.n_init));
         }
         let mut message = format!("bound {}  rho {}", number(o.bound), number(o.rho));
-        if o.effective < o.batch as f64 {
+        if o.effective < self.block.unwrap_or(o.batch) as f64 {
             message.push_str(&format!("  M {}", number(o.effective.round())));
         }
-        if let Some(heldout) = o.heldout {
+        if let Some(rmse) = o.measures.get("rmse") {
+            message.push_str(&format!("  held-out RMSE {}", rounded(*rmse, 5)));
+        } else if let Some(heldout) = o.heldout {
             let score =
                 if o.measures.contains_key("completion") { "completion" } else { "held out" };
             message.push_str(&format!("  {score} {}", number(heldout)));
@@ -148,6 +153,38 @@ mod tests {
     use lehr::math::table::Table;
     use lehr::run::fit::Outcome;
     use lehr::run::stop::StopReason;
+
+    #[test]
+    fn the_line_has_m_only_while_there_is_noise_and_rmse_if_it_is_known() {
+        let observation = |effective: f64, rmse: Option<f64>| Observation {
+            restart: 0,
+            step: 1,
+            seconds: 0.0,
+            items: 0,
+            rho: 1.0,
+            effective,
+            batch: 1000,
+            temperature: 0.0,
+            bound: -2.0,
+            bound_sample: None,
+            heldout: rmse.map(|_| -1.5),
+            guard_hits: 0,
+            measures: rmse.iter().map(|&rmse| ("rmse".to_string(), rmse)).collect(),
+            closing: false,
+        };
+        let mut bar = begun(1, 0, vec![], 0, false);
+        let mut line = |block: Option<usize>, o: &Observation| {
+            bar.block = block;
+            bar.observe(o).unwrap();
+            bar.bar.message()
+        };
+        assert_eq!(line(None, &observation(1000.0, None)), "bound -2  rho 1");
+        assert_eq!(line(None, &observation(50.0, None)), "bound -2  rho 1  M 50");
+        // The largest block has 50 items: no noise.
+        let quiet = line(Some(50), &observation(50.0, Some(0.875)));
+        assert_eq!(quiet, "bound -2  rho 1  held-out RMSE 0.875");
+        assert_eq!(line(Some(50), &observation(20.0, None)), "bound -2  rho 1  M 20");
+    }
 
     fn begun(n_init: u32, restart: u32, done: Vec<Outcome>, step: u64, best: bool) -> Bar {
         let config = FitConfig { steps: Some(100), n_init, ..FitConfig::default() };

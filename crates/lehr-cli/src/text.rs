@@ -1,6 +1,7 @@
 //! Small pieces of text: numbers as a person reads them, durations, tables, and the way to stdout.
 
 use std::io::{ErrorKind, Write};
+use std::ops::Range;
 
 use anyhow::Context;
 
@@ -75,6 +76,23 @@ pub fn wrapped<'a>(begin: &str, words: impl IntoIterator<Item = &'a str>, width:
     }
     text.push('\n');
     text
+}
+
+/// A text of the user's as part of a line: what would break the line is spelled out.
+pub fn in_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
+/// The beginning of a text that is too long, with a sign that it is.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_string();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A path as it can be pasted into a shell.
@@ -153,6 +171,11 @@ pub fn table_width(header: &[String], rows: &[Vec<String>]) -> usize {
 
 /// Columns of text, the first aligned left and the others right, two blanks apart.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    aligned(header, rows, 0..1)
+}
+
+/// The same with some other columns aligned left.
+pub fn aligned(header: &[&str], rows: &[Vec<String>], left: Range<usize>) -> String {
     let width = |column: usize| {
         rows.iter()
             .map(|row| row[column].chars().count())
@@ -164,10 +187,11 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: Vec<&str>| {
         let mut line = String::new();
         for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
-            if column == 0 {
+            line.push_str(if column == 0 { "" } else { "  " });
+            if left.contains(&column) {
                 line.push_str(&format!("{cell:<width$}"));
             } else {
-                line.push_str(&format!("  {cell:>width$}"));
+                line.push_str(&format!("{cell:>width$}"));
             }
         }
         line.trim_end().to_string() + "\n"
@@ -191,6 +215,14 @@ mod tests {
         for text in ["", "x", "-3", "0", "5d", "m"] {
             assert!(parse_seconds(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn texts_of_users_stay_on_their_line() {
+        assert_eq!(in_line("a\tb\u{1b}[1mé"), "a\\tb\\u{1b}[1mé");
+        assert_eq!((cut("Zürich", 6), cut("Zürichs", 6)), ("Zürich".into(), "Züric…".into()));
+        let rows = [vec!["1".to_string(), "x".to_string()]];
+        assert_eq!(aligned(&["rank", "item"], &rows, 1..2), "rank  item\n   1  x\n");
     }
 
     #[test]

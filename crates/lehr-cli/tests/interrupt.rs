@@ -93,9 +93,12 @@ fn same_run(place: &Place, run: &str, reference: &str) {
         files.map(|path| path.file_name().unwrap().to_str().unwrap().to_string()).collect()
     };
     let mut own = vec!["checkpoint.safetensors", "config.json", "result.json", "trace.jsonl"];
-    if place.read_json(&format!("{run}/config.json"))["model"] == "lda" {
-        own.push("vocabulary.tsv");
+    match place.read_json(&format!("{run}/config.json"))["model"].as_str() {
+        Some("lda") => own.push("vocabulary.tsv"),
+        Some("pmf") => own.extend(["items.jsonl", "seen.safetensors", "users.jsonl"]),
+        _ => {}
     }
+    own.sort_unstable();
     assert_eq!(names(run), own);
 }
 
@@ -265,6 +268,28 @@ fn documents_lose_nothing_either() {
     place.ok(&format!("{more} -o partial-reference"));
     assert!(killed_again_and_again(&place, more, "partial", 7, 12, 4) > 0);
     same_run(&place, "partial", "partial-reference");
+}
+
+#[test]
+fn ratings_lose_nothing_either() {
+    let place = Place::new();
+    place.ratings("ratings.dat", 1500);
+    let cases = [
+        ("batch", "--tol 0 --steps 40"),
+        ("noisy", "--holdout 0.1 --effective 5t --tol 0 --steps 40"),
+        ("paper", "--preset paper --effective 1t --tol 0 --steps 40"),
+        ("svi", "--batch 5000 --effective 8 --tol 0 --steps 60"),
+    ];
+    for (i, (name, flags)) in cases.iter().enumerate() {
+        let rhythm = format!("--eval-every {} --checkpoint-every {}", 1 + i % 2, 1 + i % 3);
+        let fit = format!("fit pmf ratings.dat -d 6 {flags} {rhythm}");
+        let reference = format!("{name}-reference");
+        place.ok(&format!("{fit} -o {reference}"));
+        let span = lines(&place, &reference) / 4;
+        let kills = killed_again_and_again(&place, &fit, name, i as u64, span, 4);
+        assert!(kills > 0, "{name} was too fast to be killed");
+        same_run(&place, name, &reference);
+    }
 }
 
 #[test]

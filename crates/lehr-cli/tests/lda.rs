@@ -28,6 +28,15 @@ impl Place {
         self.write(name, corpus(n_docs).iter().map(line).collect::<String>());
     }
 
+    /// The topics of a run by number, each with its theme.
+    fn themes(&self, run: &str) -> Vec<(Option<u64>, Option<usize>)> {
+        let topics = self.json(&format!("topics {run} --json --no-coherence"));
+        let list = topics["topics"].as_array().unwrap();
+        let mut all: Vec<_> = list.iter().map(|t| (t["topic"].as_u64(), theme(t))).collect();
+        all.sort();
+        all
+    }
+
     /// The made-up corpus as JSON lines.
     fn jsonl(&self, name: &str, n_docs: usize) {
         let names = words();
@@ -266,18 +275,7 @@ fn a_run_goes_on_with_new_documents() {
     assert_eq!((&config["population"], &config["fit"]["batch"]), (&320.into(), &40.into()));
     assert!(place.ok("show b").contains("went on   from"));
     assert_eq!(place.json("topics b --json")["documents"], 320);
-    let same = |run: &str| -> Vec<_> {
-        let topics = place.json(&format!("topics {run} --json"));
-        let mut all: Vec<_> = topics["topics"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|t| (t["topic"].as_u64(), theme(t)))
-            .collect();
-        all.sort();
-        all
-    };
-    assert_eq!(same("a"), same("b"));
+    assert_eq!(place.themes("a"), place.themes("b"));
     place.json("resume b --steps 5 --json");
     let result = place.json("partial a docword.b.txt --steps 7 --batch 100 --seed 9 --json -o c");
     assert_eq!(result["steps"], 67);
@@ -317,18 +315,7 @@ fn seeded_topics_keep_their_numbers() {
     place.docs("b", 90);
     place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} -o a"));
     place.ok("fit lda docword.b.txt -k 3 --steps 20 --seed 77 --seed-topics a -o b");
-    let numbers = |run: &str| -> Vec<_> {
-        let topics = place.json(&format!("topics {run} --json --no-coherence"));
-        let mut all: Vec<_> = topics["topics"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|t| (t["topic"].as_u64(), theme(t)))
-            .collect();
-        all.sort();
-        all
-    };
-    assert_eq!(numbers("a"), numbers("b"));
+    assert_eq!(place.themes("a"), place.themes("b"));
     // A table: the first topic has the last ten words, and so on.
     let names = words();
     let column =
@@ -339,7 +326,7 @@ fn seeded_topics_keep_their_numbers() {
     write::table(&place.path("seeds.csv"), &columns).unwrap();
     place.ok("fit lda docword.b.txt -k 3 --steps 20 --seed-topics seeds.csv -o c");
     let expected: Vec<_> = (0..3).map(|k| (Some(k + 1), Some(2 - k as usize))).collect();
-    assert_eq!(numbers("c"), expected);
+    assert_eq!(place.themes("c"), expected);
     // The path is absolute: the run may be resumed from another folder.
     let shown = place.ok("show c");
     assert!(shown.contains("topics from ") && shown.contains("seeds.csv"), "{shown}");

@@ -1,4 +1,5 @@
-//! The README's commands, run as they stand, in order, in a folder with made-up data.
+//! The commands of the README and of docs/RECOMMEND.md, run as they stand, in order, in a folder with
+//! made-up data.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,6 +8,7 @@ use lehr::math::rng::{Address, Purpose};
 use lehr::write::{self, Column};
 
 const README: &str = include_str!("../../../README.md");
+const RECOMMEND: &str = include_str!("../../../docs/RECOMMEND.md");
 
 /// Three clusters in two columns, and a label that the configuration drops.
 fn make_points(path: &Path, n_items: usize, item: u64, label: bool) {
@@ -40,6 +42,37 @@ fn make_articles(path: &Path, n_docs: usize, item: u64) {
     std::fs::write(path, lines).unwrap();
 }
 
+/// Users who like even or odd films, ratings of the next day by some of them and by a newcomer, and
+/// titles.
+fn make_ratings(folder: &Path) {
+    let mut rng = Address::new(13, Purpose::Data, 0, 0).rng(0);
+    let mut rating = |user: usize, film: usize| {
+        let likes = if user % 2 == film % 2 { 1.0 } else { -1.0 };
+        format!("{:.2}", 3.0 + likes + 0.3 * rng.normal())
+    };
+    let (mut past, mut test) = (String::new(), String::from("user,item,rating\n"));
+    for (user, film) in (0..60).flat_map(|user| (0..30).map(move |film| (user, film))) {
+        match (7 * user + 5 * film) % 11 {
+            0..4 => past += &format!("{user}::{film}::{}::0\n", rating(user, film)),
+            4 if film < 10 => test += &format!("{user},{film},{}\n", rating(user, film)),
+            _ => {}
+        }
+    }
+    let newcomer: String =
+        (0..12).map(|film| format!("newcomer,{film},{}\n", rating(0, film))).collect();
+    let titles: String = (0..30).map(|film| format!("{film}::Film {film}::Drama\n")).collect();
+    std::fs::write(folder.join("ratings.dat"), past).unwrap();
+    std::fs::write(folder.join("test.csv"), test).unwrap();
+    std::fs::write(folder.join("today.csv"), format!("user,item,rating\n{newcomer}")).unwrap();
+    std::fs::write(folder.join("movies.dat"), titles).unwrap();
+}
+
+/// The commands of a document.
+fn commands(document: &str) -> Vec<&str> {
+    let lines = document.lines().filter_map(|line| line.strip_prefix("$ "));
+    lines.filter(|line| line.starts_with("lehr ")).collect()
+}
+
 fn run(folder: &Path, line: &str) -> String {
     let line = line.split('#').next().unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().skip(1).collect();
@@ -60,18 +93,34 @@ fn every_command_of_the_readme_works() {
     make_points(&folder.path().join("heldout.csv"), 100, 1, false);
     make_articles(&folder.path().join("articles.jsonl"), 400, 0);
     make_articles(&folder.path().join("new.jsonl"), 60, 1);
-    let commands: Vec<&str> = README
-        .lines()
-        .filter_map(|line| line.strip_prefix("$ "))
-        .filter(|l| l.starts_with("lehr "))
-        .collect();
-    assert!(commands.len() >= 13, "the README lost its commands: {commands:?}");
+    make_ratings(folder.path());
+    let commands = commands(README);
+    assert!(commands.len() >= 17, "the README lost its commands: {commands:?}");
     for command in commands {
         let output = run(folder.path(), command);
         assert!(!output.is_empty(), "{command} said nothing");
     }
     let labels = std::fs::read_to_string(folder.path().join("labels.csv")).unwrap();
     assert_eq!(labels.lines().count(), 601);
+}
+
+#[test]
+fn every_command_about_recommendations_works() {
+    let folder = tempfile::tempdir().unwrap();
+    make_ratings(folder.path());
+    let commands = commands(RECOMMEND);
+    assert_eq!(commands.len(), 8, "{commands:?}");
+    for command in commands {
+        let output = run(folder.path(), command);
+        assert!(!output.is_empty(), "{command} said nothing");
+        if command.contains("newcomer") {
+            // Films that are even and not among those rated.
+            let film = |line: &str| line.split_whitespace().nth(1)?.parse::<usize>().ok();
+            let films: Vec<usize> = output.lines().skip(2).filter_map(film).take(8).collect();
+            assert_eq!(films.len(), 8, "{output}");
+            assert!(films.iter().all(|film| film % 2 == 0 && *film >= 12), "{output}");
+        }
+    }
 }
 
 #[test]

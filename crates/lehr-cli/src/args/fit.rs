@@ -122,9 +122,9 @@ pub struct FitArgs {
 /// A configuration file; each model reads its own kind of data.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ConfigFile<D: Default> {
+pub struct ConfigFile<D: Default, F: Default = FitConfig> {
     /// How to fit.
-    pub fit: FitConfig,
+    pub fit: F,
     /// The model's settings, which flags may complete.
     pub model: toml::Table,
     /// How to read the data.
@@ -142,7 +142,7 @@ pub fn model_table<P: DeserializeOwned>(
     })
 }
 
-impl<D: Default + DeserializeOwned> ConfigFile<D> {
+impl<D: Default + DeserializeOwned, F: Default + DeserializeOwned> ConfigFile<D, F> {
     /// Reads a file, or gives an empty one.
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(ConfigFile::default()) };

@@ -4,11 +4,13 @@ mod docs;
 mod fit;
 mod lda;
 mod mixture;
+mod pmf;
 
 pub use docs::{DocsArgs, WordsArgs};
 pub use fit::{ConfigFile, FitArgs, OutputArgs, model_table};
 pub use lda::LdaArgs;
 pub use mixture::{MixtureArgs, PointsArgs};
+pub use pmf::{PmfArgs, Ranking, RatingsArgs, RecommendArgs};
 
 use std::path::PathBuf;
 
@@ -19,11 +21,11 @@ use serde::de::DeserializeOwned;
 
 use crate::text::{parse_number, parse_whole};
 
-/// Bayesian clustering and topics by annealed variational inference (SVI+).
+/// Bayesian clustering, topics and recommendations by annealed variational inference (SVI+).
 ///
-/// Fits Gaussian and Dirichlet-process mixtures to points and topics (LDA) to documents, with bounds
-/// that leave out no constant, the same bits on any number of threads, and runs that can be stopped
-/// and resumed.
+/// Fits Gaussian and Dirichlet-process mixtures to points, topics (LDA) to documents and matrix
+/// factorisations (PMF) to ratings, with bounds that leave out no constant, the same bits on any
+/// number of threads, and runs that can be stopped and resumed.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = "Begin with 'lehr demo'. Every command explains itself with --help.\n\
@@ -63,14 +65,18 @@ pub enum Command {
     /// Score data that the model has not seen.
     #[command(after_help = EVAL_EXAMPLES)]
     Eval(EvalArgs),
-    /// Label items: clusters and responsibilities of points, topics of documents.
+    /// Label items: clusters and responsibilities of points, topics of documents, factors of new
+    /// users and items.
     #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(TransformArgs),
-    /// Show a run: components or topics, bound, why it stopped.
+    /// Show a run: components, topics or latent dimensions, bound, why it stopped.
     Show(ShowArgs),
     /// Show the topics of an LDA run: sizes, words, how well these go together.
     #[command(after_help = TOPICS_EXAMPLES)]
     Topics(TopicsArgs),
+    /// Show what users of a PMF run may like, best first.
+    #[command(after_help = RECOMMEND_EXAMPLES)]
+    Recommend(RecommendArgs),
     /// Turn a corpus of any format into one file that is memory-mapped afterwards.
     #[command(after_help = CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
@@ -90,7 +96,62 @@ pub enum FitModel {
     /// Latent Dirichlet allocation: K topics of documents.
     #[command(after_help = LDA_EXAMPLES)]
     Lda(LdaArgs),
+    /// Probabilistic matrix factorisation: ratings that users gave to items.
+    #[command(after_help = PMF_EXAMPLES)]
+    #[command(mut_arg("warm", |arg| arg.hide(true)))]
+    #[command(mut_arg("bound_sample", |arg| arg.hide(true)))]
+    #[command(mut_arg("population", |arg| arg.hide(true)))]
+    #[command(mut_arg("batch", |arg| {
+        arg.help("|S|, the ratings of a step. Left out, every step uses all of them (batch VI)")
+    }))]
+    #[command(mut_arg("effective", |arg| {
+        arg.help(
+            "M, the effective number of ratings of each user and item: smaller is noisier, and those \
+             with fewer ratings than M have no noise. 50, 50t (50 times the step), geometric:10:150 \
+             (from 10 to all over 150 steps) or off",
+        )
+    }))]
+    #[command(mut_arg("step_size", |arg| {
+        arg.help(
+            "rho: 0.5, power:10:0.75 for (10 + t)^-0.75, or 0.5,1 for 0.5 while there is noise, then 1 \
+             [default: 1; 0.85,1 with noise; power:10:0.75 with --batch]",
+        )
+    }))]
+    #[command(mut_arg("guard", |arg| {
+        arg.help(
+            "What to do when noise pushes a parameter out of its domain [default: reject-below-prior]",
+        )
+    }))]
+    #[command(mut_arg("holdout", |arg| {
+        arg.help("Ratings to hold out and score during the run: a count (1000) or a fraction (0.1)")
+    }))]
+    #[command(mut_arg("eval_every", |arg| {
+        arg.help(
+            "Evaluate the bound every N steps [default: every sweep, every 5 with noise; once an epoch \
+             with --batch]",
+        )
+    }))]
+    Pmf(PmfArgs),
 }
+
+const PMF_EXAMPLES: &str = "\
+Examples:
+  lehr fit pmf ratings.dat -d 10 --holdout 0.1 -o runs/ml               batch VI
+  lehr fit pmf ratings.csv -d 20 --user who --item what --rating stars
+  lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b              annealed
+  lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p               the paper's model
+  lehr recommend runs/ml --user 42 --titles movies.dat";
+
+const RECOMMEND_EXAMPLES: &str = "\
+mean is for what a user will like most now. ucb prefers items of which the model is unsure, so that
+it learns; thompson shows each item as often as it may be the best. Users that the model does not
+know get what most people like.
+
+Examples:
+  lehr recommend runs/ml --user 42 --top 5 --titles movies.dat
+  lehr recommend runs/ml --user 42 --user 43 --by ucb --beta 2
+  lehr recommend runs/ml --user 42 --by thompson --seed 7 --json
+  lehr recommend runs/ml --user new --ratings today.csv                 folded in, not fitted again";
 
 const LDA_EXAMPLES: &str = "\
 Examples:
@@ -110,13 +171,15 @@ Examples:
 const EVAL_EXAMPLES: &str = "\
 Examples:
   lehr eval runs/a heldout.csv
-  lehr eval runs/news heldout.txt.gz --json";
+  lehr eval runs/news heldout.txt.gz --json
+  lehr eval runs/ml test.csv                          RMSE, MAE, coverage of the intervals";
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
   lehr transform runs/a points.csv -o labels.csv      label, responsibility_0, responsibility_1, ...
   lehr transform runs/news new.txt.gz -o theta.npy    one row a document, one column a topic
-  lehr transform runs/news new.txt.gz -o theta.csv    topic_1, topic_2, ...";
+  lehr transform runs/news new.txt.gz -o theta.csv    topic_1, topic_2, ...
+  lehr transform runs/ml new.csv -o factors.parquet   new users and items: side, id, factor_1, ...";
 
 const TOPICS_EXAMPLES: &str = "\
 Relevance is X ln p(word|topic) + (1 - X) ln(p(word|topic) / p(word)): 1 is the order by
@@ -175,6 +238,36 @@ pub struct DataArgs {
     /// Of LDA.
     #[command(flatten)]
     pub docs: DocsArgs,
+    /// Of PMF.
+    #[command(flatten)]
+    pub ratings: RatingsArgs,
+}
+
+/// The kinds of data; each has its own flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataKind {
+    /// Rows of numbers.
+    Points,
+    /// Bags of words.
+    Documents,
+    /// Numbers that users gave to items.
+    Ratings,
+}
+
+impl DataArgs {
+    /// A given flag that is for another kind of data, and that kind's name.
+    pub fn not_for(&self, kind: DataKind) -> Option<(&'static str, &'static str)> {
+        let given = [
+            (DataKind::Points, "points", self.points.given()),
+            (DataKind::Documents, "documents", self.docs.given()),
+            (DataKind::Ratings, "ratings", self.ratings.given()),
+        ];
+        let others = given.into_iter().filter(|(of, ..)| *of != kind);
+        let mut flags =
+            others.flat_map(|(_, name, flags)| flags.into_iter().map(move |flag| (flag, name)));
+        // Ratings may have a line of names as well.
+        flags.find(|(flag, _)| !(kind == DataKind::Ratings && *flag == "--header"))
+    }
 }
 
 /// `lehr partial`.
@@ -227,7 +320,8 @@ pub struct TransformArgs {
 pub struct ShowArgs {
     /// The run directory.
     pub run: PathBuf,
-    /// How many components or topics to list, from the largest [default: 20; topics: 5].
+    /// How many components, topics or most loved items to list, from the largest [default: 20;
+    /// topics: 5; items: 10].
     #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub top: Option<usize>,
     /// Print one JSON line with everything.

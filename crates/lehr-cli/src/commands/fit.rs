@@ -5,15 +5,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::FitConfig;
-use lehr::models::Lda;
 use lehr::models::mixture::{Mixture, Weights};
+use lehr::models::{Lda, Pmf};
 use lehr::read::Unknown;
 use lehr::run::directory::RunResult;
 use lehr::run::session;
 use lehr::run::stop::StopReason;
 
 use super::End;
-use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs};
+use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs, PmfArgs};
 use crate::models::{Served, left_out};
 use crate::progress::{Bar, Seen};
 use crate::text::{self, counted, number, quoted, seconds};
@@ -24,23 +24,36 @@ pub fn run(model: FitModel) -> anyhow::Result<End> {
         FitModel::Gmm(args) => mixture(args, Weights::Dirichlet, "gmm"),
         FitModel::Dpgmm(args) => mixture(args, Weights::Sticks, "dpgmm"),
         FitModel::Lda(args) => lda(args),
+        FitModel::Pmf(args) => pmf(args),
     }
 }
 
 fn mixture(args: MixtureArgs, weights: Weights, name: &str) -> anyhow::Result<End> {
     let path = args.fit.config.as_deref();
-    let file = ConfigFile::read(path)?;
+    let file: ConfigFile<_> = ConfigFile::read(path)?;
     let params = args.params(weights, file.model, path)?;
     let options = args.points.over(file.data);
-    fit::<Mixture>(name, &args.data, &options, params, &args.fit, file.fit)
+    let config = args.fit.over(file.fit);
+    fit::<Mixture>(name, &args.data, &options, params, &args.fit, &config)
 }
 
 fn lda(args: LdaArgs) -> anyhow::Result<End> {
     let path = args.fit.config.as_deref();
-    let file = ConfigFile::read(path)?;
+    let file: ConfigFile<_> = ConfigFile::read(path)?;
     let params = args.params(file.model, path)?;
     let options = args.options(file.data);
-    fit::<Lda>("lda", &args.data, &options, params, &args.fit, file.fit)
+    let config = args.fit.over(file.fit);
+    fit::<Lda>("lda", &args.data, &options, params, &args.fit, &config)
+}
+
+fn pmf(args: PmfArgs) -> anyhow::Result<End> {
+    let path = args.fit.config.as_deref();
+    let mut file: ConfigFile<_> = ConfigFile::read(path)?;
+    let preset = args.take_preset(&mut file.model, path)?;
+    let params = args.params(preset, file.model, path)?;
+    let options = args.options(file.data);
+    let config = args.fit_config(preset, file.fit)?;
+    fit::<Pmf>("pmf", &args.data, &options, params, &args.fit, &config)
 }
 
 fn fit<M: Served>(
@@ -49,12 +62,11 @@ fn fit<M: Served>(
     options: &M::ReadOptions,
     params: M::Params,
     args: &FitArgs,
-    file: FitConfig,
+    config: &FitConfig,
 ) -> anyhow::Result<End> {
-    let config = args.over(file);
     let mut bar = Bar::new(args.print.quiet);
     let directory = args.directory(name);
-    let result = session::start::<M>(&directory, data, options, params, &config, &mut bar);
+    let result = session::start::<M>(&directory, data, options, params, config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, data))?;
     report::<M>(&result, config.n_init, args.print, &bar.seen, None)?;

@@ -7,6 +7,7 @@ pub mod eval;
 pub mod transform;
 pub mod show;
 pub mod topics;
+pub mod recommend;
 pub mod convert;
 pub mod demo;
 

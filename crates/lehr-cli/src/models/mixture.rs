@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::data::Points;
-use lehr::model::Model;
+use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
@@ -16,10 +16,10 @@ use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
 use lehr::write::{self, Column};
 
-use super::{NewData, OpenRun, Served, items, refuse};
-use crate::args::{DataArgs, EvalArgs};
+use super::{NewData, OpenRun, Served, items};
+use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::picture::terminal::{TermSeries, histogram_bar};
-use crate::text::{self, counted, name, number, rounded, table, table_width};
+use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
 /// How long a line of the table may be.
 const LINE: usize = 100;
@@ -53,14 +53,10 @@ struct Summary<'a> {
 impl Served for Mixture {
     const NAMES: &'static [&'static str] = &["gmm", "dpgmm"];
     const ITEM: &'static str = "item";
+    const DATA: DataKind = DataKind::Points;
 
-    fn options(
-        flags: &DataArgs,
-        record: &RecordOf<Self>,
-        _path: &Path,
-    ) -> anyhow::Result<PointsOptions> {
-        refuse(&flags.docs.given(), &record.model, "documents")?;
-        Ok(flags.points.over(record.data.options.clone()))
+    fn options(flags: &DataArgs, record: &RecordOf<Self>, _path: &Path) -> PointsOptions {
+        flags.points.over(record.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
@@ -187,12 +183,14 @@ impl Served for Mixture {
 fn score(run: &OpenRun<Mixture>, points: &Points) -> Scores {
     let lambda = &run.saved.model_state().lambda;
     let bound = objective::bound(&run.model, lambda, points, &mut Threads::new());
+    let mut expect = Default::default();
+    run.model.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
     let weight = points.weights().map_or(points.n_items() as f64, |w| w.iter().sum());
     Scores {
         items: points.n_items(),
         log_predictive: objective::mean_log_predictive(&run.model, lambda, points),
         log_predictive_exact: run.model.params().factorisation == Factorisation::NormalWishart,
-        bound_per_item: (bound - run.model.global_bound(lambda)) / weight,
+        bound_per_item: (bound - run.model.global_bound(lambda, &expect)) / weight,
         bound,
     }
 }
@@ -246,8 +244,5 @@ fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize)
 /// A column's name, cut where it is too long for a table.
 fn column_name(names: &[String], at: usize) -> String {
     let name = names.get(at).cloned().unwrap_or_else(|| format!("x{}", at + 1));
-    if name.chars().count() <= NAME {
-        return name;
-    }
-    name.chars().take(NAME - 1).chain(['…']).collect()
+    cut(&name, NAME)
 }

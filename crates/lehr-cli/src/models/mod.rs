@@ -2,8 +2,10 @@
 
 mod lda;
 mod mixture;
+mod pmf;
 
 pub use lda::topics;
+pub use pmf::recommend;
 
 use std::path::Path;
 
@@ -17,7 +19,7 @@ use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
 
-use crate::args::{DataArgs, EvalArgs};
+use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, quoted};
 
@@ -27,14 +29,11 @@ pub trait Served: Stored {
     const NAMES: &'static [&'static str];
     /// What an item is called.
     const ITEM: &'static str;
+    /// The kind of its data.
+    const DATA: DataKind;
 
-    /// How to read new data for a run: as it read its own, with flags on top. Flags that are for
-    /// other models are refused.
-    fn options(
-        flags: &DataArgs,
-        record: &RecordOf<Self>,
-        path: &Path,
-    ) -> anyhow::Result<Self::ReadOptions>;
+    /// How to read new data for a run: as it read its own, with flags on top.
+    fn options(flags: &DataArgs, record: &RecordOf<Self>, path: &Path) -> Self::ReadOptions;
 
     /// Takes back a setting that new data have no use for, if it comes from the run and not from a
     /// flag; false if it does not.
@@ -82,6 +81,9 @@ macro_rules! with_model {
             $work
         } else if <lehr::models::Lda as Served>::NAMES.contains(&name.as_str()) {
             type $M = lehr::models::Lda;
+            $work
+        } else if <lehr::models::Pmf as Served>::NAMES.contains(&name.as_str()) {
+            type $M = lehr::models::Pmf;
             $work
         } else {
             anyhow::bail!(
@@ -155,7 +157,7 @@ impl<M: Served> OpenRun<M> {
     }
 }
 
-/// Does `work` with the options for new data. Settings of the run that the new file has no use for
+/// Does `work` with the options for new data. Flags that are for other models are refused. Settings of the run that the new file has no use for
 /// are left out, e.g. the stop words of a text when numbers follow.
 pub fn reading<M: Served, T>(
     flags: &DataArgs,
@@ -163,7 +165,11 @@ pub fn reading<M: Served, T>(
     path: &Path,
     mut work: impl FnMut(&M::ReadOptions) -> lehr::Result<T>,
 ) -> anyhow::Result<T> {
-    let mut options = M::options(flags, record, path)?;
+    if let Some((flag, users)) = flags.not_for(M::DATA) {
+        let model = &record.model;
+        bail!("{flag} is for {users}, and this run's model is {model}; leave it out");
+    }
+    let mut options = M::options(flags, record, path);
     loop {
         match work(&options) {
             Ok(done) => return Ok(done),
@@ -173,14 +179,6 @@ pub fn reading<M: Served, T>(
                 _ => return Err(error.into()),
             },
         }
-    }
-}
-
-/// Refuses flags that are for the data of other models.
-fn refuse(given: &[&str], model: &str, users: &str) -> anyhow::Result<()> {
-    match given.first() {
-        Some(flag) => bail!("{flag} is for {users}, and this run's model is {model}; leave it out"),
-        None => Ok(()),
     }
 }
 

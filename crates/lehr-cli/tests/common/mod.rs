@@ -123,6 +123,13 @@ impl Place {
         self.write(&format!("vocab.{name}.txt"), words().join("\n") + "\n");
     }
 
+    /// Planted ratings in the form of MovieLens: `user::item::rating::time`.
+    pub fn ratings(&self, name: &str, n_users: usize) {
+        let line =
+            |(user, item, rating): (usize, usize, f64)| format!("{user}::{item}::{rating}::0\n");
+        self.write(name, ratings(n_users).map(line).collect::<String>());
+    }
+
     /// Every file of a folder, byte for byte.
     pub fn snapshot(&self, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
@@ -235,4 +242,31 @@ pub fn corpus(n_docs: usize) -> Vec<Vec<(usize, usize)>> {
             counts.into_iter().enumerate().filter(|(_, n)| *n > 0).collect()
         })
         .collect()
+}
+
+/// The items of the planted ratings.
+pub const ITEMS: usize = 40;
+
+/// Users rate about half of the items. Even users like even items and odd users odd ones; items with
+/// lower numbers are better liked by all.
+pub fn ratings(n_users: usize) -> impl Iterator<Item = (usize, usize, f64)> {
+    let mut state = 0x1234_5678_9abc_def1_u64;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let pairs = (0..n_users).flat_map(|user| (0..ITEMS).map(move |item| (user, item)));
+    pairs.filter_map(move |(user, item)| {
+        let (is_rated, noise) = (uniform() < 0.5, uniform() + uniform() - 1.0);
+        let rating = planted(user, item) + 0.6 * noise;
+        is_rated.then_some((user, item, (1000.0 * rating).round() / 1000.0))
+    })
+}
+
+/// What a user thinks of an item.
+pub fn planted(user: usize, item: usize) -> f64 {
+    let likes = if user % 2 == item % 2 { 1.0 } else { -1.0 };
+    3.0 + likes + 0.5 - item as f64 / ITEMS as f64
 }

@@ -15,8 +15,8 @@ use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 use lehr::write::{self, Column};
 
-use super::{NewData, OpenRun, Served, items, left_out, refuse};
-use crate::args::{DataArgs, EvalArgs};
+use super::{NewData, OpenRun, Served, items, left_out};
+use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
@@ -42,13 +42,9 @@ struct Summary<'a> {
 impl Served for Lda {
     const NAMES: &'static [&'static str] = &["lda"];
     const ITEM: &'static str = "document";
+    const DATA: DataKind = DataKind::Documents;
 
-    fn options(
-        flags: &DataArgs,
-        record: &RecordOf<Self>,
-        path: &Path,
-    ) -> anyhow::Result<DocsOptions> {
-        refuse(&flags.points.given(), &record.model, "points")?;
+    fn options(flags: &DataArgs, record: &RecordOf<Self>, path: &Path) -> DocsOptions {
         let run = record.data.options.clone();
         // The model has its words; those of the new documents are not chosen again. The format is
         // recognised unless the file looks like the run's own.
@@ -62,7 +58,7 @@ impl Served for Lda {
             max_words: None,
             ..run
         };
-        Ok(flags.docs.over(base))
+        flags.docs.over(base)
     }
 
     fn take_back(options: &mut DocsOptions, flags: &DataArgs, field: &str) -> bool {

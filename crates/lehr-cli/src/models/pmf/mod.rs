@@ -1,0 +1,277 @@
+//! Probabilistic matrix factorisation.
+
+mod eval;
+mod fold;
+pub mod recommend;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use lehr::data::Side;
+use lehr::models::pmf::Pmf;
+use lehr::read::RatingsOptions;
+use lehr::run::checkpoint::Saved;
+use lehr::run::directory::{RecordOf, RunResult};
+use lehr::run::trace::Observation;
+
+use super::{NewData, OpenRun, Served};
+use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::picture::terminal::{TermSeries, histogram_bar};
+use crate::text::{self, counted, cut, in_line, rounded, table};
+
+/// Latent dimensions in `show`.
+const SHOWN_DIMS: usize = 20;
+/// Most loved items in `show`.
+const SHOWN_ITEMS: usize = 10;
+/// Columns of the bar of a dimension.
+const BAR: usize = 24;
+/// The longest id in a table.
+const LONGEST_ID: usize = 40;
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a str,
+    complete: bool,
+    step: u64,
+    bound: Option<f64>,
+    heldout: Option<f64>,
+    measures: serde_json::Value,
+    guard_hits: u64,
+    users: usize,
+    items: usize,
+    /// Those that the model was fitted to.
+    ratings: usize,
+    dims: usize,
+    dims_in_use: usize,
+    noise_variance: f64,
+    /// The prior variance of each latent dimension of the items.
+    item_variances: &'a [f64],
+    /// Items by bias, the highest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loved: Option<Vec<Loved>>,
+}
+
+#[derive(Serialize)]
+struct Loved {
+    item: String,
+    bias: f64,
+    ratings: usize,
+}
+
+impl Served for Pmf {
+    const NAMES: &'static [&'static str] = &["pmf"];
+    const ITEM: &'static str = "rating";
+    const DATA: DataKind = DataKind::Ratings;
+
+    fn options(flags: &DataArgs, record: &RecordOf<Self>, _path: &Path) -> RatingsOptions {
+        let run = record.data.options.clone();
+        // Lines of names are a matter of points, too, which have the flag.
+        let header = flags.points.header.unwrap_or(run.header);
+        flags.ratings.over(RatingsOptions { header, ..run })
+    }
+
+    fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
+        eval::run(run, &new.data, args)
+    }
+
+    fn transform(
+        run: &OpenRun<Self>,
+        new: &NewData<Self>,
+        output: &Path,
+    ) -> anyhow::Result<String> {
+        fold::write(run, &new.data, output)
+    }
+
+    fn summary(result: &RunResult) -> Vec<String> {
+        let measures = &result.measures;
+        let mut lines = Vec::new();
+        if let Some(scores) = scores(measures, result.heldout) {
+            lines.push(format!("held out: {scores}"));
+        }
+        if let Some(coverage) = coverage(measures) {
+            lines.push(format!("          {coverage}"));
+        }
+        if let Some(noise) = measures.get("noise_variance") {
+            let dims = measures.get("dims_in_use").map_or(String::new(), |&dims| {
+                format!("; {} in use", counted(dims as u64, "latent dimension"))
+            });
+            lines.push(format!("sigma^2 {}{dims}", rounded(*noise, 4)));
+        }
+        if result.guard_hits > 0 {
+            lines.push(format!("the guard acted {}", counted(result.guard_hits, "time")));
+        }
+        lines
+    }
+
+    fn title(run: &OpenRun<Self>) -> String {
+        let params = &run.record.params;
+        let mut text = format!(
+            "pmf with {}, prior variance {}",
+            counted(params.dims as u64, "dimension"),
+            rounded(params.prior_variance, 4)
+        );
+        for (is, what) in [
+            (params.ard, "learned for each dimension"),
+            (params.biases, "biases"),
+            (params.centre, "centred"),
+            (params.exact, "exact sums"),
+        ] {
+            if is {
+                text += &format!(", {what}");
+            }
+        }
+        text
+    }
+
+    fn data_size(run: &OpenRun<Self>) -> String {
+        let record = &run.record;
+        let ratings = record.data.items;
+        let held_out = match record.fit.holdout.count(ratings) {
+            0 => String::new(),
+            n => format!(", {n} of them held out"),
+        };
+        let (users, items) = (record.frozen.users as u64, record.frozen.items as u64);
+        format!(
+            "{}{held_out}, {}, {}",
+            counted(ratings as u64, "rating"),
+            counted(users, "user"),
+            counted(items, "item")
+        )
+    }
+
+    fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String {
+        let mut text = String::new();
+        if let Some(last) = last {
+            if let Some(scores) = scores(&last.measures, last.heldout) {
+                text += &format!("held out  {scores}\n");
+            }
+            if let Some(coverage) = coverage(&last.measures) {
+                text += &format!("          {coverage}\n");
+            }
+        }
+        let state = run.saved.model_state();
+        let noise = run.model.noise_variance(&state.lambda);
+        let learned = if run.record.params.learn_noise { " (learned)" } else { "" };
+        text += &format!(
+            "noise     sigma^2 {}{learned}: ratings scatter by {} around what the model expects\n",
+            rounded(noise, 4),
+            rounded(noise.sqrt(), 3)
+        );
+        if state.guard_hits > 0 {
+            text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
+        }
+        let used = run.model.dims_in_use(&state.lambda);
+        text + &format!("dims      {used} of {} in use\n", run.record.params.dims)
+    }
+
+    fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String {
+        let mut text = dimensions(run);
+        if let Some(loved) = loved(run, top.unwrap_or(SHOWN_ITEMS)) {
+            let rows: Vec<Vec<String>> = loved
+                .iter()
+                .map(|item| {
+                    let id = cut(&in_line(&item.item), LONGEST_ID);
+                    vec![id, format!("{:+.3}", item.bias), item.ratings.to_string()]
+                })
+                .collect();
+            text += "\nmost loved items\n";
+            text += &table(&["item", "bias", "ratings"], &rows);
+        }
+        text
+    }
+
+    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
+        let points = climb.iter().map(|o| (o.step as f64, o.bound));
+        let mut charts = vec![("bound against steps", TermSeries::new("bound", points))];
+        let rmse: Vec<_> =
+            climb.iter().filter_map(|o| Some((o.step as f64, *o.measures.get("rmse")?))).collect();
+        if rmse.len() > 1 {
+            charts.push(("held-out RMSE against steps", TermSeries::new("RMSE", rmse)));
+        }
+        charts
+    }
+
+    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
+        let (state, last) = (run.saved.model_state(), climb.last());
+        let frozen = &run.record.frozen;
+        text::print_json(&Summary {
+            model: &run.record.model,
+            complete: matches!(run.saved, Saved::Complete(..)),
+            step: state.step,
+            bound: last.map(|o| o.bound),
+            heldout: last.and_then(|o| o.heldout),
+            measures: serde_json::to_value(last.map(|o| &o.measures))?,
+            guard_hits: state.guard_hits,
+            users: frozen.users,
+            items: frozen.items,
+            ratings: frozen.ratings,
+            dims: run.record.params.dims,
+            dims_in_use: run.model.dims_in_use(&state.lambda),
+            noise_variance: run.model.noise_variance(&state.lambda),
+            item_variances: run.model.item_variances(&state.lambda),
+            loved: loved(run, SHOWN_ITEMS),
+        })
+    }
+}
+
+/// The prior variances of the latent dimensions, the largest first.
+fn dimensions(run: &OpenRun<Pmf>) -> String {
+    let mut variances = run.model.item_variances(&run.saved.model_state().lambda).to_vec();
+    variances.sort_by(|a, b| b.total_cmp(a));
+    let largest = variances.first().copied().unwrap_or(1.0);
+    let mut text = "prior variances of the items' latent dimensions\n".to_string();
+    for variance in variances.iter().take(SHOWN_DIMS) {
+        let bar = histogram_bar(*variance, largest, BAR);
+        text += format!("{:>10}  {bar}", rounded(*variance, 3)).trim_end();
+        text += "\n";
+    }
+    if variances.len() > SHOWN_DIMS {
+        let rest = counted((variances.len() - SHOWN_DIMS) as u64, "smaller one");
+        text += &format!("and {rest}; --json has all\n");
+    }
+    text
+}
+
+/// The items with the highest biases, if there are biases.
+fn loved(run: &OpenRun<Pmf>, top: usize) -> Option<Vec<Loved>> {
+    let biases = run.model.biases(&run.saved.model_state().lambda, Side::Item)?;
+    let mut ratings = vec![0; biases.len()];
+    for user in 0..run.record.frozen.users as u32 {
+        run.model.seen(user).iter().for_each(|&item| ratings[item as usize] += 1);
+    }
+    let mut order: Vec<usize> = (0..biases.len()).collect();
+    order.sort_by(|&a, &b| biases[b].total_cmp(&biases[a]));
+    let loved = |&item: &usize| Loved {
+        item: run.model.ids(Side::Item).get(item).to_string(),
+        bias: biases[item],
+        ratings: ratings[item],
+    };
+    Some(order.iter().take(top).map(loved).collect())
+}
+
+type Measures = BTreeMap<String, f64>;
+
+/// The held-out scores, if there are any, in one line.
+fn scores(measures: &Measures, log_density: Option<f64>) -> Option<String> {
+    let (rmse, mae) = (measures.get("rmse")?, measures.get("mae")?);
+    let mut text = format!("RMSE {}, MAE {}", rounded(*rmse, 5), rounded(*mae, 5));
+    if let Some(log_density) = log_density {
+        text += &format!(", log density {} per rating", rounded(log_density, 5));
+    }
+    Some(text)
+}
+
+/// How often the intervals hold, if that is known, in one line.
+fn coverage(measures: &Measures) -> Option<String> {
+    let share = |name| measures.get(name).copied();
+    let shares = [share("coverage_50")?, share("coverage_80")?, share("coverage_95")?];
+    Some(intervals(shares))
+}
+
+/// The shares of ratings inside the 50, 80 and 95 % intervals.
+fn intervals(shares: [f64; 3]) -> String {
+    let [half, most, nearly_all] = shares.map(|share| format!("{:.1}", 100.0 * share));
+    format!("inside the 50, 80 and 95 % intervals: {half}, {most} and {nearly_all} %")
+}

@@ -1,0 +1,242 @@
+//! What users may like, for people and for programs.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::bail;
+use serde::Serialize;
+
+use lehr::data::{Ratings, Side};
+use lehr::models::Stored;
+use lehr::models::pmf::{By, Factor, Folded, Pmf, Predictor, Recommendation};
+
+use super::LONGEST_ID;
+use crate::args::{Ranking, RecommendArgs};
+use crate::commands::fit::naming_file;
+use crate::models::OpenRun;
+use crate::text::{self, aligned, counted, cut, in_line, line_width, rounded};
+
+#[derive(Serialize)]
+struct Lists<'a> {
+    model: &'static str,
+    by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    users: Vec<List<'a>>,
+}
+
+/// What one user may like.
+#[derive(Serialize)]
+struct List<'a> {
+    user: &'a str,
+    /// Whether the model was fitted to ratings of this user.
+    known: bool,
+    /// Whether ratings that came later are folded in.
+    folded_in: bool,
+    /// How many of the model's items the user has rated.
+    rated: usize,
+    items: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    rank: usize,
+    item: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// The expected rating.
+    rating: f64,
+    /// How unsure the model is of it.
+    sd: f64,
+    /// How far a rating may be from it, the ratings' own scatter included.
+    rating_sd: f64,
+    score: f64,
+}
+
+/// Refuses flags that cannot work, before anything is read.
+pub fn check(args: &RecommendArgs) -> anyhow::Result<()> {
+    if args.top == 0 {
+        bail!("--top 0: must be at least 1");
+    }
+    if let Some(beta) = args.beta {
+        if args.by != Ranking::Ucb {
+            bail!("--beta {beta}: is for --by ucb; leave it out");
+        }
+        if !beta.is_finite() {
+            bail!("--beta {beta}: must be a finite number of standard deviations; 1 is usual");
+        }
+    }
+    if let Some(seed) = args.seed.filter(|_| args.by != Ranking::Thompson) {
+        bail!("--seed {seed}: is for --by thompson; leave it out");
+    }
+    Ok(())
+}
+
+/// Prints what the users may like.
+pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
+    let titles = args.titles.as_deref().map(lehr::read::titles).transpose()?;
+    let newer = args.ratings.as_deref().map(|path| Newer::read(run, path)).transpose()?;
+    let by = match args.by {
+        Ranking::Mean => By::Mean,
+        Ranking::Ucb => By::Ucb { beta: args.beta.unwrap_or(1.0) },
+        Ranking::Thompson => By::Thompson { seed: args.seed.unwrap_or(0) },
+    };
+    let predictor = run.model.predictor(&run.saved.model_state().lambda);
+    let finder = Finder { run, args, by, predictor, newer, titles };
+    let lists: Vec<List<'_>> = args.user.iter().map(|user| finder.list(user)).collect();
+    // Before the lists, which may be long; if nobody listens, the lists are still worth printing.
+    for list in lists.iter().filter(|list| !(list.known || list.folded_in)) {
+        let _ = writeln!(std::io::stderr(), "{}", finder.unknown(list.user));
+    }
+    if args.json {
+        let (by, beta, seed) = match by {
+            By::Mean => ("mean", None, None),
+            By::Ucb { beta } => ("ucb", Some(beta), None),
+            By::Thompson { seed } => ("thompson", None, Some(seed)),
+        };
+        return text::print_json(&Lists { model: "pmf", by, beta, seed, users: lists });
+    }
+    let blocks: Vec<String> = lists.iter().map(|list| finder.block(list)).collect();
+    let sigma = run.model.noise_variance(&run.saved.model_state().lambda).sqrt();
+    text::print(&format!(
+        "{}\nsd: how unsure the model is of the expected rating; single ratings scatter around it by {}\n",
+        blocks.join("\n"),
+        rounded(sigma, 3)
+    ))
+}
+
+/// Ratings that came after the fit.
+struct Newer {
+    ratings: Ratings,
+    folded: Folded,
+}
+
+impl Newer {
+    fn read(run: &OpenRun<Pmf>, path: &Path) -> anyhow::Result<Self> {
+        let options = &run.record.data.options;
+        let (ratings, _) =
+            run.model.read_new(path, options).map_err(|error| naming_file(error, path))?;
+        let folded = run.model.fold_in(&run.saved.model_state().lambda, &ratings);
+        Ok(Newer { ratings, folded })
+    }
+
+    /// A user with what the new ratings tell, and the items of these.
+    fn find(&self, user: &str) -> (Option<&Factor>, &[u32]) {
+        let Some(number) = self.ratings.ids(Side::User).find(user) else { return (None, &[]) };
+        let users = &self.folded.users;
+        let factor = users.binary_search_by_key(&number, |(user, _)| *user).ok();
+        let (items, _) = self.ratings.side(Side::User).row(number as usize);
+        (factor.map(|at| &users[at].1), items)
+    }
+}
+
+struct Finder<'a> {
+    run: &'a OpenRun<Pmf>,
+    args: &'a RecommendArgs,
+    by: By,
+    predictor: Predictor<'a>,
+    newer: Option<Newer>,
+    titles: Option<HashMap<String, String>>,
+}
+
+impl Finder<'_> {
+    fn list<'u>(&self, user: &'u str) -> List<'u> {
+        let id = user.trim();
+        let number = self.run.model.find_user(id);
+        let (folded, newer) = self.newer.as_ref().map_or((None, &[][..]), |newer| newer.find(id));
+        let factor = folded.cloned().unwrap_or_else(|| self.predictor.user(number));
+        let n_items = self.run.record.frozen.items as u32;
+        let mut seen = number.map_or(Vec::new(), |user| self.run.model.seen(user).to_vec());
+        seen.extend(newer.iter().filter(|&&item| item < n_items));
+        seen.sort_unstable();
+        seen.dedup();
+        let skipped = if self.args.include_seen { &[][..] } else { &seen };
+        let found = self.predictor.recommend(&factor, self.args.top, self.by, skipped);
+        List {
+            user,
+            known: number.is_some(),
+            folded_in: folded.is_some(),
+            rated: seen.len(),
+            items: found.iter().zip(1..).map(|(found, rank)| self.listed(found, rank)).collect(),
+        }
+    }
+
+    fn listed(&self, found: &Recommendation, rank: usize) -> Listed {
+        let item = self.run.model.ids(Side::Item).get(found.item as usize).to_string();
+        Listed {
+            rank,
+            title: self.titles.as_ref().and_then(|titles| titles.get(&item).cloned()),
+            item,
+            rating: found.prediction.mean,
+            sd: found.prediction.sd(),
+            rating_sd: found.prediction.variance.sqrt(),
+            score: found.score,
+        }
+    }
+
+    /// What to know of the recommendations for a user that the model does not know.
+    fn unknown(&self, user: &str) -> String {
+        let user = in_line(user);
+        if self.run.record.params.biases {
+            return format!(
+                "user {user} is not in the model; this is what users like on the whole (ratings of \
+                 theirs can be folded in with --ratings)"
+            );
+        }
+        format!(
+            "user {user} is not in the model, and without biases it expects the same of every item \
+             (ratings of theirs can be folded in with --ratings)"
+        )
+    }
+
+    fn block(&self, list: &List<'_>) -> String {
+        let mut out = format!("user {}", in_line(list.user));
+        out += &match (list.known || list.folded_in, list.folded_in) {
+            (false, _) => ", who is not in the model".to_string(),
+            (true, false) => format!(", who has rated {}", counted(list.rated as u64, "item")),
+            (true, true) => format!(
+                ", who has rated {}, those of {} included",
+                counted(list.rated as u64, "item"),
+                self.args.ratings.as_deref().unwrap_or(Path::new("")).display()
+            ),
+        };
+        out += match self.args.by {
+            Ranking::Mean => "; the highest expected rating first\n",
+            Ranking::Ucb => "; the highest upper end first\n",
+            Ranking::Thompson => "; the best of one random draw first\n",
+        };
+        if list.items.is_empty() {
+            return out
+                + "nothing is left: all items are rated already; --include-seen lists them\n";
+        }
+        let scored = self.args.by != Ranking::Mean;
+        let mut header = vec!["rank", "item"];
+        if self.titles.is_some() {
+            header.push("title");
+        }
+        let left = 1..header.len();
+        header.extend(["rating", "sd"]);
+        if scored {
+            header.push("score");
+        }
+        // What is not the title takes about so much room.
+        let longest_title = line_width().saturating_sub(50).max(20);
+        let row = |item: &Listed| {
+            let mut row = vec![item.rank.to_string(), cut(&in_line(&item.item), LONGEST_ID)];
+            if self.titles.is_some() {
+                let title = item.title.as_ref().unwrap_or(&item.item);
+                row.push(cut(&in_line(title), longest_title));
+            }
+            row.extend([item.rating, item.sd].map(|x| format!("{x:.3}")));
+            if scored {
+                row.push(format!("{:.3}", item.score));
+            }
+            row
+        };
+        let rows: Vec<Vec<String>> = list.items.iter().map(row).collect();
+        out + &aligned(&header, &rows, left)
+    }
+}
