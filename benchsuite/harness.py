@@ -15,6 +15,7 @@ import platform
 import re
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -197,6 +198,10 @@ def number(value):
     return f"{value:.4g}"
 
 
+def spread(values, form=number):
+    return [form(statistics.median(values)), form(min(values)), form(max(values))]
+
+
 def table(head, rows):
     """A Markdown table that also reads well as plain text."""
     rows = [[str(cell) for cell in row] for row in rows]
@@ -224,6 +229,24 @@ def total_parts(rows):
 
 def parts_order(names):
     return [p for p in PARTS if p in names] + sorted(n for n in names if n not in PARTS)
+
+
+def read_trace(path, command):
+    """step -> seconds since the start."""
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return {int(row["step"]): float(row["seconds"]) for row in rows if "step" in row}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Failure(f"cannot use the trace of {show(command)}\n{path}: {error!r}") from error
+
+
+def read_parts(path):
+    try:
+        parts = json.loads(path.read_text(encoding="utf-8"))["seconds_by_part"]
+        return {name: float(value) for name, value in parts.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        note(f"{path.name}: no seconds_by_part ({error!r})")
+        return {}
 
 
 class Report:
@@ -307,8 +330,9 @@ def describe(path, script, worker, args, lehr, peak, cpu, extra=()):
     changed = output_of(["git", "status", "--porcelain", "--untracked-files=no"], "", cwd=ROOT)
     if changed:
         commit += " with uncommitted changes"
-    # Where the checkout lies is nobody's business.
-    command = ["python3", f"benchsuite/{script}", *sys.argv[1:]]
+    # Where the checkout and the data lie is nobody's business.
+    hidden = {str(value) for value in (args.out, args.lehr, getattr(args, "data", None)) if value}
+    command = ["python3", f"benchsuite/{script}", *("DIR" if part in hidden else part for part in sys.argv[1:])]
     lines = [
         f"# {path.name}",
         "",
@@ -348,6 +372,80 @@ def at_least_one(text):
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
+
+
+# --- A benchmark from its arguments to its end ---------------------------------
+
+
+def common_parser(description, checks, rounds_help="runs of each program (5)"):
+    """The arguments that every benchmark takes."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--rounds", type=at_least_one, help=rounds_help)
+    parser.add_argument("--threads", type=at_least_one, default=2, help="threads or processes of each program (2)")
+    parser.add_argument(
+        "--only", metavar="NAME", action="append", choices=checks, help="one of " + ", ".join(checks) + "; repeatable"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep the data and runs in benchsuite/work")
+    parser.add_argument("--out", metavar="DIR", help="write here instead of benchsuite/runs/<date>-<cpu>")
+    parser.add_argument("--lehr", metavar="PATH", help="this program instead of building lehr")
+    # For trying the script itself.
+    parser.add_argument("--peers-only", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def set_up(args, trial):
+    """Environment, work directory and program: lehr's path and the peak of a core, None where it is not run."""
+    if args.rounds < 5 and not trial:
+        note("fewer than 5 rounds: not for quoting")
+    make_venv()
+    lehr = peak = None
+    if not args.peers_only:
+        lehr = Path(args.lehr).resolve() if args.lehr else build_lehr()
+        peak = probe_peak()
+    WORK.mkdir(exist_ok=True)
+    return lehr, peak
+
+
+class Output:
+    """The directory of a run of the benchmark: raw.csv, summary.md and README.md."""
+
+    def __init__(self, args, worker, columns, lehr, peak, kind="", trial=False, extra=()):
+        cpu = cpu_facts()
+        self.args = args
+        self.path = new_directory(args, f"{cpu[0]} {kind}", trial)
+        describe(self.path, Path(sys.argv[0]).name, worker, args, lehr, peak, cpu, extra)
+        self.raw = Raw(self.path / "raw.csv", columns)
+        self.report = Report(self.path / "summary.md")
+        if trial:
+            self.report.add("**A trial of the script on little data. The numbers and verdicts mean nothing.**")
+
+    def close(self):
+        if self.report.failed:
+            self.report.add("Missed: " + "; ".join(self.report.failed) + ".")
+        shown = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
+        if self.args.keep or not self.path.is_relative_to(WORK):
+            say(f"Every run is in {shown}/raw.csv.")
+
+
+def run_directory(number_):
+    """A name for lehr's output, with nothing there."""
+    path = WORK / f"run-{number_}"
+    if path.exists():
+        shutil.rmtree(path)
+    return path
+
+
+def alternate(sides, rounds):
+    """All sides in every round; the order turns around from round to round.
+
+    `sides` maps a name to a function of the round and the place in it.
+    """
+    rows = {side: [] for side in sides}
+    for round_ in range(1, rounds + 1):
+        order = list(sides) if round_ % 2 else list(sides)[::-1]
+        for place, side in enumerate(order, 1):
+            rows[side].append(sides[side](round_, place))
+    return rows
 
 
 def guarded(run, args):

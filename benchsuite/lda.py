@@ -14,39 +14,15 @@ description of the machine. See benchsuite/README.md.
 This file uses the standard library only, for the reason harness.py gives.
 """
 
-import argparse
 import shutil
 import statistics
 import sys
 from pathlib import Path
 
 from harness import (
-    HERE,
-    ROOT,
-    WORK,
-    Failure,
-    Raw,
-    Report,
-    at_least_one,
-    build_lehr,
-    cpu_facts,
-    describe,
-    guarded,
-    last_json,
-    make_venv,
-    measure,
-    megabytes,
-    new_directory,
-    note,
-    number,
-    probe_peak,
-    report_parts,
-    say,
-    show,
-    table,
-    venv_python,
-    verdict,
-)
+    HERE, ROOT, WORK, Failure, Output, alternate, common_parser, guarded, last_json, measure, megabytes, note,
+    report_parts, run_directory, set_up, show, spread, table, venv_python, verdict,
+)  # fmt: skip
 
 WORKER = HERE / "lda_worker.py"
 CORPUS = "docword.reuters-news.txt.gz"
@@ -163,9 +139,7 @@ class Bench:
         threads = threads or self.args.threads
         steps = steps or corpus.steps
         self.runs += 1
-        out = WORK / f"run-{self.runs}"
-        if out.exists():
-            shutil.rmtree(out)
+        out = run_directory(self.runs)
         command = [
             self.lehr, "fit", "lda", corpus.path, "-k", k, "--batch", BATCH, "--steps", steps, *order,
             "--step-size", f"power:{OFFSET}:{DECAY}", "--alpha", repr(1.0 / k), "--eta", ETA, "--threads", threads,
@@ -203,19 +177,6 @@ class Bench:
             SCORE_TOLERANCE, SCORE_ITERATIONS,
         ]  # fmt: skip
         return last_json(measure(command, 1).stdout, "the scorer")
-
-
-def alternate(sides, rounds):
-    """All sides in every round; the order turns around from round to round.
-
-    `sides` maps a name to a function of the round and the place in it.
-    """
-    rows = {side: [] for side in sides}
-    for round_ in range(1, rounds + 1):
-        order = list(sides) if round_ % 2 else list(sides)[::-1]
-        for place, side in enumerate(order, 1):
-            rows[side].append(sides[side](round_, place))
-    return rows
 
 
 # --- Preparing ---------------------------------------------------------------
@@ -273,10 +234,6 @@ def rates(rows):
 
 def step_seconds(rows):
     return [row["seconds"] / row["detail"]["steps"] for row in rows]
-
-
-def spread(values, form=number):
-    return [form(statistics.median(values)), form(min(values)), form(max(values))]
 
 
 def milliseconds(value):
@@ -501,26 +458,19 @@ def check_noise(bench, args, whole):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(description="Topic models on news: lehr against scikit-learn and gensim.")
+    parser = common_parser(
+        "Topic models on news: lehr against scikit-learn and gensim.", CHECKS,
+        "runs of each program (5; 1 with --quick)",
+    )  # fmt: skip
     parser.add_argument(
         "--data", metavar="DIR", default=ROOT.parent / "shared" / "data",
         help=f"where {CORPUS} is (../shared/data); a synthetic corpus where it is not",
     )  # fmt: skip
-    parser.add_argument("--rounds", type=at_least_one, help="runs of each program (5; 1 with --quick)")
-    parser.add_argument("--threads", type=at_least_one, default=2, help="threads or processes of each program (2)")
     parser.add_argument("--quick", action="store_true", help="few documents, to try the script; not for quoting")
-    parser.add_argument(
-        "--only", metavar="NAME", action="append", choices=CHECKS, help="one of " + ", ".join(CHECKS) + "; repeatable"
-    )
     parser.add_argument(
         "--peer", metavar="NAME", action="append", dest="peers", choices=[*PEERS, "none"],
         help="compare with this one only: " + ", ".join(PEERS) + " or none; repeatable",
     )  # fmt: skip
-    parser.add_argument("--keep", action="store_true", help="keep the data and runs in benchsuite/work")
-    parser.add_argument("--out", metavar="DIR", help="write here instead of benchsuite/runs/<date>-<cpu>")
-    parser.add_argument("--lehr", metavar="PATH", help="this program instead of building lehr")
-    # For trying the script itself.
-    parser.add_argument("--peers-only", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     args.rounds = args.rounds or (1 if args.quick else 5)
     args.peers = [peer for peer in PEERS if peer in (args.peers or PEERS)]
@@ -530,23 +480,10 @@ def parse(argv):
 def run(args):
     sizes = Sizes(args.quick)
     wanted = args.only or CHECKS
-    if args.rounds < 5 and not args.quick:
-        note("fewer than 5 rounds: not for quoting")
-
-    make_venv()
-    lehr = peak = None
-    if not args.peers_only:
-        lehr = Path(args.lehr).resolve() if args.lehr else build_lehr()
-        peak = probe_peak()
-    WORK.mkdir(exist_ok=True)
+    lehr, peak = set_up(args, args.quick)
     subset, whole, origin = prepare(args, sizes)
-    cpu = cpu_facts()
-    out = new_directory(args, f"{cpu[0]} lda", args.quick)
-    describe(out, "lda.py", WORKER, args, lehr, peak, cpu, [f"corpus: {origin}"])
-    bench = Bench(args, lehr, Raw(out / "raw.csv", COLUMNS))
-    report = Report(out / "summary.md")
-    if args.quick:
-        report.add("**Few documents: a trial of the script. The numbers and verdicts mean nothing.**")
+    output = Output(args, WORKER, COLUMNS, lehr, peak, "lda", args.quick, [f"corpus: {origin}"])
+    bench, report = Bench(args, lehr, output.raw), output.report
     report.add(f"Corpus: {origin}.")
 
     parts, corpora = [], {}
@@ -578,11 +515,7 @@ def run(args):
         report_steps(report, "Cost of the noise", text, sides, "plain")
         report_parts(report, "Where the time goes, with and without noise", list(sides.items()))
 
-    if report.failed:
-        report.add("Missed: " + "; ".join(report.failed) + ".")
-    shown = out.relative_to(ROOT) if out.is_relative_to(ROOT) else out
-    if args.keep or not out.is_relative_to(WORK):
-        say(f"Every run is in {shown}/raw.csv.")
+    output.close()
 
 
 if __name__ == "__main__":

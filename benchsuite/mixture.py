@@ -13,41 +13,16 @@ This file uses the standard library only, for the reason harness.py gives.
 """
 
 import argparse
-import json
 import math
 import os
 import shutil
 import statistics
 import sys
-from pathlib import Path
 
 from harness import (
-    HERE,
-    ROOT,
-    WORK,
-    Failure,
-    Raw,
-    Report,
-    at_least_one,
-    build_lehr,
-    cpu_facts,
-    describe,
-    guarded,
-    last_json,
-    make_venv,
-    measure,
-    megabytes,
-    new_directory,
-    note,
-    number,
-    probe_peak,
-    report_parts,
-    say,
-    show,
-    table,
-    venv_python,
-    verdict,
-)
+    HERE, WORK, Failure, Output, alternate, common_parser, guarded, last_json, measure, megabytes, note, number,
+    read_parts, read_trace, report_parts, run_directory, set_up, show, spread, table, venv_python, verdict,
+)  # fmt: skip
 
 WORKER = HERE / "worker.py"
 
@@ -162,9 +137,7 @@ class Bench:
 
     def run_lehr(self, setting, data, seed, extra):
         self.runs += 1
-        out = WORK / f"run-{self.runs}"
-        if out.exists():
-            shutil.rmtree(out)
+        out = run_directory(self.runs)
         command = [
             self.lehr, "fit", "gmm", data, "-k", setting.k, "--steps", STEPS, "--tol", 0,
             "--threads", self.args.threads, "--seed", seed, "--quiet", "-o", out, "--start", "points", *extra,
@@ -182,32 +155,9 @@ class Bench:
         return got, seconds, {"first": first, "last": last, "trace": list(times.values()), "parts": parts}
 
 
-def read_trace(path, command):
-    """step -> seconds since the start."""
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return {int(row["step"]): float(row["seconds"]) for row in rows if "step" in row}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Failure(f"cannot use the trace of {show(command)}\n{path}: {error!r}") from error
-
-
-def read_parts(path):
-    try:
-        parts = json.loads(path.read_text(encoding="utf-8"))["seconds_by_part"]
-        return {name: float(value) for name, value in parts.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        note(f"{path.name}: no seconds_by_part ({error!r})")
-        return {}
-
-
-def alternate(bench, check, setting, sides, rounds):
-    """All sides in every round; the order turns around from round to round."""
-    rows = {side: [] for side in sides}
-    for round_ in range(1, rounds + 1):
-        order = sides if round_ % 2 else sides[::-1]
-        for place, side in enumerate(order, 1):
-            rows[side].append(bench.run(check, setting, side, round_, place))
-    return rows
+def compare(bench, check, setting, sides, rounds):
+    run = {side: lambda r, p, side=side: bench.run(check, setting, side, r, p) for side in sides}
+    return alternate(run, rounds)
 
 
 # --- Tables ------------------------------------------------------------------
@@ -225,8 +175,7 @@ def report_speed(report, results, threads, rounds):
     rows = []
     for setting, sides in results:
         for side, runs in sides.items():
-            s = seconds_of(runs)
-            rows.append([setting.name, side, number(statistics.median(s)), number(min(s)), number(max(s))])
+            rows.append([setting.name, side, *spread(seconds_of(runs))])
     report.add(table(["setting", "program", "median s", "least s", "greatest s"], rows))
 
     rows, memory = [], []
@@ -303,8 +252,7 @@ def report_noise(report, setting, sides):
     )
     rows = []
     for side, runs in sides.items():
-        s = seconds_of(runs)
-        rows.append([side, number(statistics.median(s)), number(min(s)), number(max(s))])
+        rows.append([side, *spread(seconds_of(runs))])
     report.add(table(["run", "median s", "least s", "greatest s"], rows))
     report.add(f"Ratio of the medians, with noise / without: {noisy / plain:.3f}")
     report_parts(report, "Where the time goes, with and without noise", list(sides.items()))
@@ -314,19 +262,12 @@ def report_noise(report, setting, sides):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(description="Seconds per sweep of a Gaussian mixture: lehr against scikit-learn.")
-    parser.add_argument("--rounds", type=at_least_one, default=5, help="runs of each program (5)")
-    parser.add_argument("--threads", type=at_least_one, default=2, help="threads of each program (2)")
-    parser.add_argument(
-        "--only", metavar="NAME", action="append", choices=CHECKS, help="one of " + ", ".join(CHECKS) + "; repeatable"
-    )
-    parser.add_argument("--keep", action="store_true", help="keep the data and runs in benchsuite/work")
-    parser.add_argument("--out", metavar="DIR", help="write here instead of benchsuite/runs/<date>-<cpu>")
-    parser.add_argument("--lehr", metavar="PATH", help="this program instead of building lehr")
+    parser = common_parser("Seconds per sweep of a Gaussian mixture: lehr against scikit-learn.", CHECKS)
     # For trying the script itself.
     parser.add_argument("--tiny", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--sklearn-only", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    args.rounds = args.rounds or 5
+    return args
 
 
 def run(args):
@@ -334,45 +275,23 @@ def run(args):
     linearity = TINY_LINEARITY if args.tiny else LINEARITY
     noise = TINY_NOISE if args.tiny else NOISE
     wanted = args.only or CHECKS
-    if args.rounds < 5 and not args.tiny:
-        note("fewer than 5 rounds: not for quoting")
+    lehr, peak = set_up(args, args.tiny)
+    output = Output(args, WORKER, COLUMNS, lehr, peak, trial=args.tiny)
+    bench, report = Bench(args, lehr, output.raw), output.report
 
-    make_venv()
-    lehr = peak = None
-    if not args.sklearn_only:
-        lehr = Path(args.lehr).resolve() if args.lehr else build_lehr()
-        peak = probe_peak()
-    WORK.mkdir(exist_ok=True)
-    cpu = cpu_facts()
-    out = new_directory(args, cpu[0], args.tiny)
-    describe(out, "mixture.py", WORKER, args, lehr, peak, cpu)
-    bench = Bench(args, lehr, Raw(out / "raw.csv", COLUMNS))
-    report = Report(out / "summary.md")
-    if args.tiny:
-        report.add("**Tiny sizes: a trial of the script. The numbers and verdicts mean nothing.**")
-
-    sides = ["scikit-learn"] if args.sklearn_only else ["scikit-learn", "lehr"]
-    results = [(s, alternate(bench, "speed", s, sides, args.rounds)) for s in settings if s.name in wanted]
+    sides = ["scikit-learn", "lehr"] if lehr else ["scikit-learn"]
+    results = [(s, compare(bench, "speed", s, sides, args.rounds)) for s in settings if s.name in wanted]
     if results:
         report_speed(report, results, args.threads, args.rounds)
         report_peak(report, results, args.threads, peak)
         report_parts(report, "Where the time goes", [(s.name, by["lehr"]) for s, by in results if "lehr" in by])
     if lehr and "linearity" in wanted:
         # All sizes in every round, so that a slow minute does not bend the line.
-        runs = {s.n: [] for s in linearity}
-        for round_ in range(1, args.rounds + 1):
-            order = linearity if round_ % 2 else linearity[::-1]
-            for place, setting in enumerate(order, 1):
-                runs[setting.n].append(bench.run("linearity", setting, "lehr", round_, place))
-        report_linearity(report, [(s, runs[s.n]) for s in linearity])
+        sizes = {s: lambda r, p, s=s: bench.run("linearity", s, "lehr", r, p) for s in linearity}
+        report_linearity(report, list(alternate(sizes, args.rounds).items()))
     if lehr and "noise" in wanted:
-        report_noise(report, noise, alternate(bench, "noise", noise, ["lehr", "lehr with noise"], args.rounds))
-
-    if report.failed:
-        report.add("Missed: " + "; ".join(report.failed) + ".")
-    shown = out.relative_to(ROOT) if out.is_relative_to(ROOT) else out
-    if args.keep or not out.is_relative_to(WORK):
-        say(f"Every run is in {shown}/raw.csv.")
+        report_noise(report, noise, compare(bench, "noise", noise, ["lehr", "lehr with noise"], args.rounds))
+    output.close()
 
 
 if __name__ == "__main__":
