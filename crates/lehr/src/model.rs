@@ -10,6 +10,7 @@ use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
+use crate::step::sample::BlockList;
 use crate::step::update::Guard;
 use crate::{Error, Result};
 
@@ -308,6 +309,8 @@ pub struct HyperStep<'a> {
     pub sums: &'a [f64],
     /// The statistics of the last pass, as the guard has left them.
     pub raw: &'a Stats,
+    /// Where every row is a block of its own: those of the last pass.
+    pub blocks: Option<&'a BlockList>,
 }
 
 /// How well a model predicts.

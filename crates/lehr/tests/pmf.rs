@@ -59,6 +59,47 @@ fn the_bound_of_single_precision_falls_by_rounding_only() {
     }
 }
 
+/// Almost no noise, and dimensions that die down to their floor.
+#[test]
+fn the_bound_never_falls_where_there_is_little_noise() {
+    for (sd, biases) in [(0.0, true), (0.01, false), (0.01, true)] {
+        let made = made_ratings((60, 40, 2), 1200, (1.0, 0.5, sd), 9);
+        let params = PmfParams { exact: true, biases, ..PmfParams::new(4) };
+        let pmf = Pmf::new(params, &made.ratings).unwrap();
+        let (_, bounds) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 200);
+        for (t, pair) in bounds.windows(2).enumerate() {
+            let fall = pair[0] - pair[1];
+            // Errors are differences of numbers 1e8 times as large where there is no noise at all.
+            assert!(fall < 1e-7 * pair[0].abs(), "sd {sd}, sweep {t}: {pair:?}");
+        }
+    }
+    // Single precision cannot tell such errors: it stays where it can.
+    let made = made_ratings((60, 40, 2), 1200, (1.0, 0.5, 0.0), 9);
+    let pmf = Pmf::new(PmfParams::new(2), &made.ratings).unwrap();
+    let (state, bounds) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 200);
+    assert!(bounds.iter().all(|bound| bound.is_finite()));
+    assert!(pmf.noise_variance(&state.lambda) >= 1e-4 * pmf.frozen().variance);
+}
+
+/// Ratings in other units give predictions in those units.
+#[test]
+fn the_scale_of_the_ratings_does_not_matter() {
+    let made = made_ratings((60, 40, 2), 1200, (1.0, 0.5, 0.3), 13);
+    let fitted = |scale: f32| {
+        let scaled: Vec<_> = made.ratings.triples().map(|(i, j, y)| (i, j, scale * y)).collect();
+        let ratings = ratings_of(60, 40, &scaled);
+        let pmf = Pmf::new(PmfParams::new(3), &ratings).unwrap();
+        let (state, _) = sweeps(&pmf, &ratings, start(&pmf, &ratings), 60);
+        pmf.predictor(&state.lambda).scores(&ratings)
+    };
+    let one = fitted(1.0);
+    for scale in [0.001f32, 128.0, 1000.0] {
+        let found = fitted(scale);
+        let off = (found.rmse / f64::from(scale) / one.rmse - 1.0).abs();
+        assert!(off < 1e-3 && one.rmse < 0.4, "{scale}: {one:?}, {found:?}");
+    }
+}
+
 /// q of every row as dense matrices, for formulas from first principles.
 struct Dense {
     mean: Vec<Vec<f64>>,
@@ -103,7 +144,7 @@ fn a_small_problem_agrees_with_brute_force() {
             learn_noise: false,
             ard: false,
             gauge: false,
-            prior_variance: 0.8,
+            prior_variance: Some(0.8),
             exact: true,
             ..PmfParams::new(d)
         };
@@ -249,8 +290,16 @@ fn gauge_step(pmf: &Pmf, ratings: &Ratings, lambda: &mut Lambda) {
     pmf.refresh(lambda, &RowSet::all(layout.n_rows), &mut expect);
     let raw = Stats::empty(layout.n_rows, layout.raw_width);
     let batch = ratings.n_ratings();
-    let step =
-        HyperStep { step: 1, rho: 1.0, batch, full: true, epoch_ends: true, sums: &[], raw: &raw };
+    let step = HyperStep {
+        step: 1,
+        rho: 1.0,
+        batch,
+        full: true,
+        epoch_ends: true,
+        sums: &[],
+        raw: &raw,
+        blocks: None,
+    };
     pmf.learn_hyper(step, lambda, &mut expect);
 }
 
@@ -562,7 +611,10 @@ fn settings_that_make_no_sense_are_refused() {
     let made = small(81);
     for (params, expected) in [
         (PmfParams { dims: 0, ..PmfParams::new(1) }, "dims = 0: must be between 1 and"),
-        (PmfParams { prior_variance: -1.0, ..PmfParams::new(1) }, "prior_variance = -1: must be"),
+        (
+            PmfParams { prior_variance: Some(-1.0), ..PmfParams::new(1) },
+            "prior_variance = -1: must be",
+        ),
         (PmfParams { noise_variance: Some(0.0), ..PmfParams::new(1) }, "noise_variance = 0"),
         (PmfParams { init_var: Some(f64::NAN), ..PmfParams::new(1) }, "init_var = NaN"),
     ] {

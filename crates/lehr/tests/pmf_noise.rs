@@ -290,3 +290,24 @@ fn annealing_ends_by_itself() {
     );
     assert!(bounds[..last as usize].windows(2).any(|pair| pair[1] < pair[0]), "{bounds:?}");
 }
+
+/// While most ratings are noisy nothing is learned: noisy weights would be taken for the model's errors.
+#[test]
+fn noise_is_not_learned() {
+    let ratings = ratings();
+    let pmf = Pmf::new(PmfParams::new(2), &ratings).unwrap();
+    for law in LAWS {
+        let config = FitConfig {
+            steps: Some(30),
+            tol: 0.0,
+            noise_end: 0.5,
+            effective: Effective::Constant(1.0),
+            law,
+            step_size: Some(StepSize::UntilQuiet(0.85)),
+            ..FitConfig::default()
+        };
+        let (fitted, _) = watched(&pmf, &ratings, &config, 1);
+        let noise = pmf.noise_variance(&fitted.state.lambda);
+        assert!((0.1..0.6).contains(&noise), "{law:?}: sigma^2 {noise}, 0.25 is true");
+    }
+}

@@ -98,7 +98,7 @@ pub struct PmfArgs {
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     pub preset: Option<Preset>,
     /// c, the prior variance of the factors; of the items' only the first one, unless --no-ard
-    /// [default: 1].
+    /// [default: the standard deviation of the ratings].
     #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "Model")]
     pub prior_variance: Option<f64>,
     /// sigma^2, how far ratings scatter around their mean; only the first value, unless

@@ -352,6 +352,7 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 epoch_ends: plan.ends_epoch(own),
                 sums: &hyper_sums,
                 raw: &raw,
+                blocks: batches.last().and_then(|batch| batch.blocks.as_ref()),
             };
             model.learn_hyper(hyper, &mut state.lambda, &mut expect);
             if t.is_multiple_of(SETTLE_EVERY) {
@@ -401,8 +402,9 @@ impl<M: Model> Problem<'_, M> {
     ) -> Result<Observation> {
         if !bound.is_finite() {
             return Err(Error::data(format!(
-                "the bound became {bound} at step {}; the data are too extreme for this model: \
-                 look for outliers or rescale the columns",
+                "the bound became {bound} at step {}; the data are too extreme for this model and \
+                 these settings: look for outliers, rescale the columns, or try --exact where there is \
+                 such a flag",
                 state.step
             )));
         }

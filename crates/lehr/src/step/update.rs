@@ -18,7 +18,8 @@ use crate::model::{Blocks, Layout, Model, Place, RowSet, Stats};
 pub enum Guard {
     /// The row takes its noiseless step. Tends to let surplus components die.
     Reject,
-    /// The same, already when the row falls below its prior. Tends to keep components alive.
+    /// The same, already when the row falls below its prior (in PMF: below half of it). Tends to keep
+    /// components alive.
     RejectBelowPrior,
     /// The row's statistics count as empty for this step.
     Clip,
@@ -193,9 +194,13 @@ impl Updater {
         let hyper = &lambda.hyper;
         let row = RowUpdate { model, phase, raw, hyper, clamp: false };
         let (layout, (stored, lazy)) = (&self.layout, lambda.parts());
-        self.valid.par_chunks_mut(TESTED).enumerate().for_each(|(c, valid)| {
-            let (mut buffers, mut old) = (Buffers::new(layout), vec![0.0; layout.width]);
-            let (mut rows, mut proposals, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+        let room =
+            || (Buffers::new(layout), vec![0.0; layout.width], Vec::new(), Vec::new(), Vec::new());
+        self.valid.par_chunks_mut(TESTED).enumerate().for_each_init(room, |room, (c, valid)| {
+            let (buffers, old, rows, proposals, slots) = room;
+            rows.clear();
+            proposals.clear();
+            slots.clear();
             for (i, valid) in valid.iter_mut().enumerate() {
                 let step = steps.at(c * TESTED + i);
                 *valid = true;
@@ -205,7 +210,7 @@ impl Updater {
                 let r = raw.rows.row(c * TESTED + i);
                 old.copy_from_slice(stored.row(r));
                 let mark = lazy.map(|lazy| (lazy.since[r], lazy.now));
-                row.propose(layout, r, step, mark, &mut old, &mut buffers);
+                row.propose(layout, r, step, mark, old, buffers);
                 *valid = is_finite(&buffers.new);
                 if *valid {
                     slots.push(i);
@@ -214,7 +219,7 @@ impl Updater {
                 }
             }
             let mut fits = [true; TESTED];
-            model.check_rows(hyper, &rows, &proposals, strict, &mut fits[..rows.len()]);
+            model.check_rows(hyper, rows, proposals, strict, &mut fits[..rows.len()]);
             slots.iter().zip(fits).for_each(|(&i, fits)| valid[i] = fits);
         });
         (0..self.valid.len()).filter(|&slot| !self.valid[slot]).collect()

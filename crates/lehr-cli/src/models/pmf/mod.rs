@@ -110,7 +110,7 @@ impl Served for Pmf {
         let mut text = format!(
             "pmf with {}, prior variance {}",
             counted(params.dims as u64, "dimension"),
-            rounded(params.prior_variance, 4)
+            rounded(run.model.prior_variance(), 4)
         );
         for (is, what) in [
             (params.ard, "learned for each dimension"),

@@ -133,6 +133,13 @@ impl Newer {
     }
 }
 
+/// A number that differs from id to id (FNV-1a).
+fn spread(id: &str) -> u64 {
+    id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 struct Finder<'a> {
     run: &'a OpenRun<Pmf>,
     args: &'a RecommendArgs,
@@ -154,7 +161,12 @@ impl Finder<'_> {
         seen.sort_unstable();
         seen.dedup();
         let skipped = if self.args.include_seen { &[][..] } else { &seen };
-        let found = self.predictor.recommend(&factor, self.args.top, self.by, skipped);
+        let by = match self.by {
+            // Every user has a draw of their own.
+            By::Thompson { seed } => By::Thompson { seed: seed ^ spread(id) },
+            by => by,
+        };
+        let found = self.predictor.recommend(&factor, self.args.top, by, skipped);
         List {
             user,
             known: number.is_some(),

@@ -42,7 +42,10 @@ impl Pmf {
                 (false, false) => both_unknown += 1,
             }
         }
-        let side = |side, kept: &[u32]| self.fold_side(lambda, side, &ratings.subset(kept));
+        let mut expect = super::Expect::default();
+        self.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
+        let side =
+            |side, kept: &[u32]| self.fold_side(lambda, &expect, side, &ratings.subset(kept));
         Folded {
             users: side(Side::User, &for_users),
             items: side(Side::Item, &for_items),
@@ -51,9 +54,13 @@ impl Pmf {
         }
     }
 
-    fn fold_side(&self, lambda: &Lambda, side: Side, ratings: &Ratings) -> Vec<(u32, Factor)> {
-        let mut expect = super::Expect::default();
-        self.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
+    fn fold_side(
+        &self,
+        lambda: &Lambda,
+        expect: &super::Expect,
+        side: Side,
+        ratings: &Ratings,
+    ) -> Vec<(u32, Factor)> {
         let starts = ratings.side(side).starts();
         let rated: Vec<u32> = (0..starts.len() as u32 - 1)
             .filter(|&r| starts[r as usize] < starts[r as usize + 1])
@@ -74,7 +81,7 @@ impl Pmf {
                         items: None,
                         weights: None,
                     };
-                    self.row_step(&expect, shard, ask, &mut scratch, &mut raw, &mut []);
+                    self.row_step(expect, shard, ask, &mut scratch, &mut raw, &mut []);
                     match (row as usize) < self.n_rows_of(side) {
                         true => natural.copy_from_slice(
                             lambda.table().row(self.first_row(side) + row as usize),

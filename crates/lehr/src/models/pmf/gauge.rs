@@ -78,7 +78,7 @@ pub(super) fn settle(pmf: &Pmf, t: u64, lambda: &mut Lambda, expect: &mut Expect
 fn set_variances(pmf: &Pmf, lambda: &mut Lambda, variances: &[f64]) {
     let first = 1 + pmf.columns.free();
     for (out, &variance) in lambda.hyper[first..].iter_mut().zip(variances) {
-        *out = floored(variance, pmf.params.prior_variance);
+        *out = floored(variance, pmf.prior_variance);
     }
 }
 
@@ -120,7 +120,7 @@ impl Gauge {
         let shape = Symmetric::full(d);
         let (n_users, n_items) =
             (pmf.n_rows_of(Side::User) as f64, pmf.n_rows_of(Side::Item) as f64);
-        let (ard, c) = (pmf.params.ard, pmf.params.prior_variance);
+        let (ard, c) = (pmf.params.ard, pmf.prior_variance);
         let (user_scale, item_scale) = if ard { (n_users * c, n_items) } else { (c, c) };
         let mut g: Vec<f64> = su.iter().map(|s| s / user_scale).collect();
         if !shape.cholesky(&mut g) {
@@ -169,8 +169,13 @@ impl Gauge {
             |s: &[f64]| -> Vec<f64> { (0..d).map(|k| s[shape.diagonal_index(k)]).collect() };
         let trace_u = diagonal(su).iter().sum::<f64>() / c;
         let gain = if ard {
-            let old: f64 = diagonal(sv).iter().map(|s| (s / n_items).ln()).sum();
-            let new: f64 = q.iter().map(|q| q.ln()).sum();
+            // Of a dimension with mean square s, once its variance is learned, above its floor.
+            let cost = |s: f64| {
+                let learned = floored(s, c);
+                learned.ln() + s / learned
+            };
+            let old: f64 = diagonal(sv).iter().map(|s| cost(s / n_items)).sum();
+            let new: f64 = q.iter().map(|&q| cost(q)).sum();
             0.5 * (trace_u - n_users * d as f64) + 0.5 * n_items * (old - new) - delta * ln_det_g
         } else {
             let trace_v = diagonal(sv).iter().sum::<f64>() / c;

@@ -9,10 +9,15 @@ use super::{Pmf, error, gauge};
 use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::slabs::Slabs;
-use crate::model::{HyperStep, Model, RowSet, Stats};
+use crate::model::{HyperStep, Model, RowSet};
+use crate::step::sample::BlockList;
 
 /// Learned variances stay above this share of where they began.
 const SMALLEST: f64 = 1e-8;
+
+/// Nothing is learned while less than this share of the ratings are those of quiet items: their errors
+/// under noisy weights are not those of the model.
+const QUIET_SHARE: f64 = 0.5;
 
 /// Rows that one worker sums at a time; part of the definition of the sum.
 const CHUNK: usize = 256;
@@ -49,9 +54,9 @@ impl<'a> Hyper<'a> {
 /// The first hyperparameters.
 pub(super) fn start(pmf: &Pmf) -> Vec<f64> {
     let params = &pmf.params;
-    let mut hyper = vec![params.noise_variance.unwrap_or(pmf.variance).max(SMALLEST)];
+    let mut hyper = vec![params.noise_variance.unwrap_or(pmf.variance.max(pmf.least_noise()))];
     for _ in [Side::User, Side::Item] {
-        hyper.extend(std::iter::repeat_n(params.prior_variance, params.dims));
+        hyper.extend(std::iter::repeat_n(pmf.prior_variance, params.dims));
         if params.biases {
             hyper.push(pmf.variance.max(SMALLEST));
         }
@@ -61,15 +66,18 @@ pub(super) fn start(pmf: &Pmf) -> Vec<f64> {
 
 /// After a sweep, or with batches after an epoch: everything that is learned.
 pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_>, lambda: &mut Lambda, expect: &mut Expect) {
+    if step.blocks.is_some_and(|blocks| quiet_share(blocks) < QUIET_SHARE) {
+        return;
+    }
     if pmf.params.learn_noise {
         let (squares, count) = with_tables!(&expect.sides, tables => {
-            squared_error(pmf, &tables[1], step.raw)
+            squared_error(pmf, &tables[1], &step)
         });
         let found = squares / count;
-        if found.is_finite() && found > 0.0 {
+        if found.is_finite() {
             let old = lambda.hyper[0];
             let new = if step.full { found } else { old + step.rho * (found - old) };
-            lambda.hyper[0] = new.max(SMALLEST * pmf.variance.max(SMALLEST));
+            lambda.hyper[0] = new.max(pmf.least_noise());
             expect.noise = lambda.hyper[0];
         }
     }
@@ -96,10 +104,17 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_>, lambda: &mut Lambda, expect:
     }
 }
 
-/// The (weighted) sum of expected squared errors of the ratings in `raw`, which are those of items, and
-/// how many they are.
-fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, raw: &Stats) -> (f64, f64) {
-    let columns = pmf.columns;
+/// The share of the batch's ratings that are those of quiet rows.
+fn quiet_share(blocks: &BlockList) -> f64 {
+    let slots = 0..blocks.rows.len();
+    let all: usize = slots.clone().map(|slot| blocks.size(slot)).sum();
+    let quiet = slots.filter(|&slot| !blocks.is_noisy(slot)).map(|slot| blocks.size(slot));
+    quiet.sum::<usize>() as f64 / all.max(1) as f64
+}
+
+/// The sum of expected squared errors of the ratings of quiet items, and how many they are.
+fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_>) -> (f64, f64) {
+    let (columns, raw) = (pmf.columns, step.raw);
     let (width, first_row) = (columns.raw_width(), pmf.first_row(Side::Item));
     let parts: Vec<(f64, f64)> = raw
         .values()
@@ -109,9 +124,16 @@ fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, raw: &Stats) -> (f64, f64
             let mut own = vec![R::of(0.0); columns.tail()];
             let (mut squares, mut count) = (0.0, 0.0);
             for (i, stats) in stats.chunks_exact(width).enumerate() {
-                items.gather(raw.rows.row(chunk * CHUNK + i) - first_row, &mut own);
-                squares += error::squares(columns, &own, stats);
-                count += stats[columns.tail()];
+                let slot = chunk * CHUNK + i;
+                let size = step.blocks.map_or(0, |blocks| blocks.size(slot));
+                if size == 0 || step.blocks.is_some_and(|blocks| blocks.is_noisy(slot)) {
+                    continue;
+                }
+                items.gather(raw.rows.row(slot) - first_row, &mut own);
+                // Statistics carry N/|S| of their row; a rating counts once.
+                let scale = size as f64 / stats[columns.tail()];
+                squares += scale * error::squares(columns, &own, stats);
+                count += size as f64;
             }
             (squares, count)
         })
@@ -132,6 +154,14 @@ fn learn_biases(pmf: &Pmf, lambda: &mut Lambda, expect: &Expect) {
         });
         let at = 1 + side as usize * columns.free() + columns.d;
         lambda.hyper[at] = floored(sum / n_rows as f64, pmf.variance.max(SMALLEST));
+    }
+}
+
+impl Pmf {
+    /// The least sigma^2 that is learned. Moments in single precision cannot tell errors that are smaller.
+    fn least_noise(&self) -> f64 {
+        let share = if self.params.exact { SMALLEST } else { 1e-4 };
+        share * if self.variance > 0.0 { self.variance } else { 1.0 }
     }
 }
 

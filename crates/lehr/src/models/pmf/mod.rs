@@ -94,6 +94,8 @@ pub struct Pmf {
     mean: f64,
     /// The variance of the ratings.
     variance: f64,
+    /// c.
+    prior_variance: f64,
     isa: Isa,
 }
 
@@ -132,8 +134,11 @@ impl Pmf {
         }
         let unrated = (0..rated.len() as u32).filter(|&row| !rated[row as usize]).collect();
         let Frozen { mean, variance, .. } = frozen;
+        // Ratings that are all equal have no scale of their own.
+        let scale = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        let prior_variance = params.prior_variance.unwrap_or(scale);
         let isa = Isa::detect();
-        Pmf { params, columns, users, items, seen, unrated, mean, variance, isa }
+        Pmf { params, columns, users, items, seen, unrated, mean, variance, prior_variance, isa }
     }
 
     /// The same model computing with another instruction set, for comparisons.
@@ -167,6 +172,11 @@ impl Pmf {
     /// sigma^2, as it is.
     pub fn noise_variance(&self, lambda: &Lambda) -> f64 {
         self.hyper_of(lambda).noise()
+    }
+
+    /// c: the prior variance of the users' factors.
+    pub fn prior_variance(&self) -> f64 {
+        self.prior_variance
     }
 
     /// The prior variance of each latent dimension of the items, as it is.
@@ -356,11 +366,13 @@ impl Pmf {
         variances.map(|variance| KAPPA / variance).collect()
     }
 
-    /// How many latent dimensions explain anything: those whose prior variance is more than a
-    /// thousandth of the largest. What is pruned shrinks on for many sweeps, ever more slowly.
+    /// How many latent dimensions explain anything: those whose share of a rating's prior variance is
+    /// more than a thousandth of the largest one's, and of sigma^2. What is pruned shrinks on for many
+    /// sweeps, ever more slowly.
     pub fn dims_in_use(&self, lambda: &Lambda) -> usize {
         let variances = self.item_variances(lambda);
         let largest = variances.iter().copied().fold(0.0, f64::max);
-        variances.iter().filter(|&&variance| variance > 1e-3 * largest).count()
+        let noise = self.noise_variance(lambda) / self.prior_variance;
+        variances.iter().filter(|&&variance| variance > 1e-3 * largest.max(noise)).count()
     }
 }

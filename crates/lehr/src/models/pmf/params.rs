@@ -17,8 +17,9 @@ pub struct PmfParams {
     /// d, the number of latent dimensions.
     pub dims: usize,
     /// c: the prior variance of every factor; of the items' factors only at the start, if `ard`.
-    #[serde(default = "one")]
-    pub prior_variance: f64,
+    /// Default: the standard deviation of the ratings, so that products are as large as ratings are.
+    #[serde(default)]
+    pub prior_variance: Option<f64>,
     /// sigma^2: the variance of a rating around its mean; only the first value, if `learn_noise`.
     /// Default: the variance of the ratings.
     #[serde(default)]
@@ -30,7 +31,8 @@ pub struct PmfParams {
     /// determination), so that a d that is too large prunes itself.
     #[serde(default = "yes")]
     pub ard: bool,
-    /// After each sweep, move along u -> A u, v -> A^-T v to the best bound.
+    /// After the first sweeps and every fourth of the later ones, move along u -> A u, v -> A^-T v to
+    /// the best bound.
     #[serde(default = "yes")]
     pub gauge: bool,
     /// Subtract the mean of the ratings.
@@ -50,10 +52,6 @@ pub struct PmfParams {
     pub exact: bool,
 }
 
-fn one() -> f64 {
-    1.0
-}
-
 fn yes() -> bool {
     true
 }
@@ -66,7 +64,7 @@ impl PmfParams {
     pub fn new(dims: usize) -> Self {
         PmfParams {
             dims,
-            prior_variance: 1.0,
+            prior_variance: None,
             noise_variance: None,
             learn_noise: true,
             ard: true,
@@ -82,6 +80,7 @@ impl PmfParams {
     /// The paper's model: c = 1, sigma^2 = 1/2, nothing centred, nothing learned, starts from the prior.
     pub fn paper(dims: usize) -> Self {
         PmfParams {
+            prior_variance: Some(1.0),
             noise_variance: Some(0.5),
             learn_noise: false,
             ard: false,
@@ -108,8 +107,8 @@ impl PmfParams {
                 "must be a positive number, usually between 0.001 and 10",
             ))
         };
-        positive("prior_variance", self.prior_variance)?;
         for (field, value) in [
+            ("prior_variance", self.prior_variance),
             ("noise_variance", self.noise_variance),
             ("init_var", self.init_var),
             ("init_sd", self.init_sd.filter(|&sd| sd != 0.0)),

@@ -53,7 +53,7 @@ pub struct Recommendation {
 }
 
 impl Predictor<'_> {
-    /// The `top` best items for a user (`None`: one that the model does not know), best first. Items
+    /// The `top` best items for a user with this q, best first. Items
     /// in `skipped`, which rise, are left out.
     pub fn recommend(
         &self,

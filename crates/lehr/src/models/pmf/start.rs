@@ -11,7 +11,7 @@ use crate::model::Model;
 /// Fills lambda. Biases, and rows that have no ratings, start at their prior.
 pub(super) fn fill(pmf: &Pmf, address: Address, lambda: &mut Table) {
     let (hyper, columns) = (pmf.hyper(), pmf.columns);
-    let c = pmf.params.prior_variance;
+    let c = pmf.prior_variance;
     let deviation = pmf.params.init_sd.unwrap_or(c.sqrt());
     let variance = pmf.params.init_var.unwrap_or(c);
     let shape = Symmetric::full(columns.free());
