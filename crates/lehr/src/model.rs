@@ -350,10 +350,12 @@ impl Layout {
 
     /// The phases that each local pass of a step is followed by.
     pub fn passes(&self) -> Vec<Range<usize>> {
-        match self.blocks {
-            Blocks::One => vec![0..self.phases.len()],
-            Blocks::PerRow => (0..self.phases.len()).map(|phase| phase..phase + 1).collect(),
-        }
+        let n_phases = self.phases.len();
+        let in_a_pass = match self.blocks {
+            Blocks::One => n_phases,
+            Blocks::PerRow => 1,
+        };
+        (0..n_phases).step_by(in_a_pass.max(1)).map(|phase| phase..phase + in_a_pass).collect()
     }
 }
 

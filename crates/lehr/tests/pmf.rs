@@ -372,7 +372,7 @@ fn planted_factors_are_found_and_surplus_dimensions_die() {
             n += 1.0;
         }
     }
-    let (error, spread) = ((squares / n as f64).sqrt(), (truths / n as f64).sqrt());
+    let (error, spread) = ((squares / n).sqrt(), (truths / n).sqrt());
     assert!(error < 0.15 && spread > 1.5, "error {error}, spread {spread}");
 }
 
@@ -421,7 +421,7 @@ fn scores_are_those_of_the_predictions() {
             - 0.5 * (2.0 * std::f64::consts::PI * p.variance).ln();
         n += 1.0;
     }
-    let expected = [(squares / n as f64).sqrt(), absolute / n, density / n];
+    let expected = [(squares / n).sqrt(), absolute / n, density / n];
     assert!(deviation(&[scores.rmse, scores.mae, scores.log_density], &expected) < 1e-12);
     // Someone unknown is answered from the prior, and counted.
     let stranger = ratings_of(32, 21, &[(31, 0, 4.0), (0, 20, 4.0), (31, 20, 4.0)]);

@@ -58,6 +58,7 @@ pub(super) trait Real: bytemuck::Pod + Send + Sync + Into<f64> {
     );
 
     /// `out = ` the weighted sums of a slab.
+    #[allow(clippy::too_many_arguments)]
     fn weighted_sum(
         isa: Isa,
         width: usize,

@@ -158,8 +158,8 @@ fn tail(values: &[f32], weight: impl Fn(usize) -> f64, mean: f64) -> [f64; 3] {
         add(lane, rest + lane, value);
     }
     for (chunk, eight) in eights.enumerate() {
-        for lane in 0..N {
-            add(lane, chunk * N + lane, eight[lane]);
+        for (lane, &value) in eight.iter().enumerate() {
+            add(lane, chunk * N + lane, value);
         }
     }
     sums.map(|lanes| lanes.iter().sum())
