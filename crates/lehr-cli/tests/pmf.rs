@@ -68,7 +68,8 @@ fn ratings_are_fitted_shown_and_scored() {
     has(
         &text,
         &[
-            "runs/a: pmf with 4 dimensions, prior variance 1, learned for each dimension, biases",
+            "runs/a: pmf with 4 dimensions, prior variance 1.0",
+            ", learned for each dimension, biases",
             ", 200 users, 40 items)",
             " of them held out",
             "batch VI",

@@ -81,7 +81,8 @@ fn write_table(
 }
 
 /// What could not be used, if anything.
-fn left_out(both_unknown: usize, known_pairs: usize) -> Option<String> {
+/// What could not be folded in, in words.
+pub fn left_out(both_unknown: usize, known_pairs: usize) -> Option<String> {
     let mut parts = Vec::new();
     if both_unknown > 0 {
         let n = counted(both_unknown as u64, "rating");

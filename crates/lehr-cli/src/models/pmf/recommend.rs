@@ -12,6 +12,7 @@ use lehr::models::Stored;
 use lehr::models::pmf::{By, Factor, Folded, Pmf, Predictor, Recommendation};
 
 use super::LONGEST_ID;
+use super::fold::left_out;
 use crate::args::{Ranking, RecommendArgs};
 use crate::commands::fit::naming_file;
 use crate::models::OpenRun;
@@ -88,6 +89,12 @@ pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
     let finder = Finder { run, args, by, predictor, newer, titles };
     let lists: Vec<List<'_>> = args.user.iter().map(|user| finder.list(user)).collect();
     // Before the lists, which may be long; if nobody listens, the lists are still worth printing.
+    let newer = finder.newer.as_ref();
+    if let Some(left_out) =
+        newer.and_then(|n| left_out(n.folded.both_unknown, n.folded.known_pairs))
+    {
+        let _ = writeln!(std::io::stderr(), "left out of the new ratings: {left_out}");
+    }
     for list in lists.iter().filter(|list| !(list.known || list.folded_in)) {
         let _ = writeln!(std::io::stderr(), "{}", finder.unknown(list.user));
     }
@@ -191,16 +198,19 @@ impl Finder<'_> {
 
     /// What to know of the recommendations for a user that the model does not know.
     fn unknown(&self, user: &str) -> String {
+        let advice = match self.newer {
+            Some(_) => "the new ratings hold none of theirs of an item that it knows",
+            None => "ratings of theirs can be folded in with --ratings",
+        };
         let user = in_line(user);
         if self.run.record.params.biases {
             return format!(
-                "user {user} is not in the model; this is what users like on the whole (ratings of \
-                 theirs can be folded in with --ratings)"
+                "user {user} is not in the model; this is what users like on the whole ({advice})"
             );
         }
         format!(
             "user {user} is not in the model, and without biases it expects the same of every item \
-             (ratings of theirs can be folded in with --ratings)"
+             ({advice})"
         )
     }
 
