@@ -389,13 +389,18 @@ fn new_users_and_items_are_folded_in() {
         assert!((rating - planted(0, item)).abs() < 0.3, "item {item}: {rating}");
     }
     // Recommendations can be had directly.
-    let lists = place.json("recommend run --user fresh --ratings new.dat --top 5 --json");
+    let ended = place.run("recommend run --user fresh --ratings new.dat --top 5 --json");
+    has(
+        &ended.stderr,
+        &["left out of the new ratings: 2 ratings of which the model knows neither"],
+    );
+    let lists: Value = serde_json::from_str(&ended.stdout).unwrap();
     let user = &lists["users"][0];
     assert_eq!((&user["known"], &user["folded_in"]), (&false.into(), &true.into()));
     assert_eq!(number(&user["rated"]), 30.0);
     let found = self::items(&lists);
     assert!(even(&found) == 5 && found.iter().all(|item| item.parse::<usize>().unwrap() >= 30));
-    let text = place.ok("recommend run --user fresh --ratings new.dat");
+    let text = place.run("recommend run --user fresh --ratings new.dat").stdout;
     has(&text, &["user fresh, who has rated 30 items, those of new.dat included; the highest"]);
     // Who rated nothing that is known is still a stranger.
     let ended = place.run("recommend run --user x --ratings new.dat");
