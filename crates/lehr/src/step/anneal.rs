@@ -138,7 +138,7 @@ impl BlockNoise {
             };
             let variance = variance(size as f64, m, corrected);
             if law == Law::Gaussian {
-                let mean = block.iter().map(|&x| f64::from(x)).sum::<f64>() / size as f64;
+                let mean = sum_of(block) / size as f64;
                 let (mean, deviation) = (mean as f32, variance.sqrt() as f32);
                 block.iter_mut().for_each(|w| *w = 1.0 + deviation * (*w - mean));
                 continue;
@@ -221,12 +221,12 @@ fn gaussian(variance: f64, address: Address, out: &mut [f64]) {
 }
 
 /// Eight running sums, then their sum: additions need not wait for each other.
-fn sum_of(numbers: &[f64]) -> f64 {
+fn sum_of<R: Copy + Into<f64>>(numbers: &[R]) -> f64 {
     let mut sums = [0.0; 8];
     let eights = numbers.chunks_exact(8);
-    let rest: f64 = eights.remainder().iter().sum();
+    let rest: f64 = eights.remainder().iter().map(|&x| x.into()).sum();
     for eight in eights {
-        sums.iter_mut().zip(eight).for_each(|(sum, x)| *sum += x);
+        sums.iter_mut().zip(eight).for_each(|(sum, &x)| *sum += x.into());
     }
     sums.iter().sum::<f64>() + rest
 }

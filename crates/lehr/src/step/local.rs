@@ -52,26 +52,30 @@ struct RowWork<'a, M: Model> {
     ask: Ask,
 }
 
-/// Items in a shard of rows, at least and at most: a worker reads all moments of the other side for each
-/// shard, so shards are as large as keeps all threads busy to the end. Not part of any result.
-const ROW_SHARD: (usize, usize) = (8192, 131_072);
+/// Items in a shard of rows, at least. Not part of any result.
+const LEAST_ITEMS: usize = 8192;
+
+/// Items in a shard, at most, for each number in a row's statistics. A worker reads all moments of the
+/// other side for each shard, so wide rows want long shards; what it notes about the items themselves
+/// should stay in a cache, so narrow rows want short ones.
+const ITEMS_PER_COLUMN: usize = 512;
 
 /// Shards that each thread has to itself at least, where there is that much work.
-const SHARDS_PER_THREAD: usize = 4;
+const SHARDS_PER_THREAD: usize = 2;
 
 impl<M: Model> Threads<M> {
     /// Statistics row by row: every row belongs to one shard, so there is nothing to merge.
     fn row_pass(&mut self, work: RowWork<'_, M>, stats: &mut Stats) -> Pass {
         let RowWork { model, blocks, ask, .. } = work;
         let n_threads = rayon::current_num_threads();
-        self.scratch.resize_with(n_threads.max(self.scratch.len()), || Mutex::new(model.scratch()));
+        self.reserve(model, n_threads);
         stats.fit_to_rows();
         let (width, n_slots) = (stats.width(), blocks.rows.len());
         let mut bounds = vec![0.0; if ask.bound { n_slots } else { 0 }];
         let mut tasks = Vec::new();
         let (mut left, mut left_bounds) = (stats.values_mut(), &mut bounds[..]);
-        let most =
-            (work.batch.size / (SHARDS_PER_THREAD * n_threads)).clamp(ROW_SHARD.0, ROW_SHARD.1);
+        let share = work.batch.size / (SHARDS_PER_THREAD * n_threads);
+        let most = share.min(ITEMS_PER_COLUMN * width).max(LEAST_ITEMS);
         let mut first = 0;
         while first < n_slots {
             // Rows without items are work, too.
@@ -87,14 +91,14 @@ impl<M: Model> Threads<M> {
             tasks.push((first..end, stats, bounds));
             first = end;
         }
-        let scratch = &self.scratch;
+        let workers = &self.workers;
         let noise: Vec<f64> = tasks
             .into_par_iter()
             .with_max_len(1)
             .map(|(slots, stats, bounds)| {
                 let thread = rayon::current_thread_index().unwrap_or(0);
-                let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
-                work.shard(slots, &mut scratch, stats, bounds)
+                let mut worker = workers[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                work.shard(slots, &mut worker, stats, bounds)
             })
             .collect();
         // In order of the rows, whatever the shards.
@@ -113,7 +117,7 @@ impl<M: Model> RowWork<'_, M> {
     fn shard(
         &self,
         slots: Range<usize>,
-        scratch: &mut M::Scratch,
+        worker: &mut Worker<M>,
         stats: &mut [f64],
         bounds: &mut [f64],
     ) -> f64 {
@@ -131,9 +135,8 @@ impl<M: Model> RowWork<'_, M> {
             weights,
         };
         let begin = Instant::now();
-        let mut weights = Vec::new();
-        let noisy =
-            ask.stats && blocks.noise.is_some_and(|noise| noise.weights(starts, &mut weights));
+        let Worker { scratch, weights } = worker;
+        let noisy = ask.stats && blocks.noise.is_some_and(|noise| noise.weights(starts, weights));
         let seconds = if noisy { begin.elapsed().as_secs_f64() } else { 0.0 };
         if ask.bound || !noisy {
             // Noise never touches the bound.
@@ -141,7 +144,7 @@ impl<M: Model> RowWork<'_, M> {
         }
         if noisy {
             let ask = Ask { bound: false, ..*ask };
-            model.row_step(expect, shard(Some(&weights)), ask, scratch, stats, &mut []);
+            model.row_step(expect, shard(Some(weights)), ask, scratch, stats, &mut []);
         }
         // N/|S| of each row.
         let width = stats.len() / rows.len();
@@ -170,18 +173,31 @@ pub struct Threads<M: Model> {
     slots: Vec<Slot>,
     locals: Vec<M::Local>,
     /// One per thread, which alone uses it; the lock only proves that to the compiler.
-    scratch: Vec<Mutex<M::Scratch>>,
+    workers: Vec<Mutex<Worker<M>>>,
+}
+
+/// The buffers of a thread.
+struct Worker<M: Model> {
+    scratch: M::Scratch,
+    /// The annealing weights of a shard of rows.
+    weights: Vec<f32>,
 }
 
 impl<M: Model> Threads<M> {
     /// Buffers are made at the first pass.
     pub fn new() -> Self {
-        Threads { slots: Vec::new(), locals: Vec::new(), scratch: Vec::new() }
+        Threads { slots: Vec::new(), locals: Vec::new(), workers: Vec::new() }
+    }
+
+    fn reserve(&mut self, model: &M, n_threads: usize) {
+        self.workers.resize_with(n_threads.max(self.workers.len()), || {
+            Mutex::new(Worker { scratch: model.scratch(), weights: Vec::new() })
+        });
     }
 
     fn prepare(&mut self, model: &M, n_slots: usize, n_items: usize, n_threads: usize) {
         let layout = model.layout();
-        self.scratch.resize_with(n_threads.max(self.scratch.len()), || Mutex::new(model.scratch()));
+        self.reserve(model, n_threads);
         self.locals.resize_with(n_slots.max(self.locals.len()), || M::Local::new(&layout));
         self.slots.resize_with(n_slots.max(self.slots.len()), || Slot {
             weights: vec![0.0; n_items],
@@ -217,7 +233,7 @@ impl<M: Model> Executor<M> for Threads<M> {
         let n_shards = batch.items.len().div_ceil(sharding.items);
         let wave = sharding.wave.min(n_shards.max(1));
         self.prepare(model, wave, sharding.items, rayon::current_num_threads());
-        let Threads { slots, locals, scratch } = self;
+        let Threads { slots, locals, workers } = self;
         let mut pass = Pass { hyper: vec![0.0; model.hyper_width()], ..Pass::default() };
         if ask.stats {
             stats.fit_to_rows();
@@ -231,11 +247,11 @@ impl<M: Model> Executor<M> for Threads<M> {
             let run = |(i, (slot, local)): (usize, (&mut Slot, &mut M::Local))| {
                 // Outside of a pool of ours these are the threads of the global one, numbered as well.
                 let thread = rayon::current_thread_index().unwrap_or(0);
-                let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut worker = workers[thread].lock().unwrap_or_else(PoisonError::into_inner);
                 let begin = (first + i) * sharding.items;
                 let range = begin..(begin + sharding.items).min(batch.items.len());
                 let pass = Piece { model, expect, data, batch, ask, rows: &stats.rows, range };
-                slot.run(pass, warm, &mut scratch, local);
+                slot.run(pass, warm, &mut worker.scratch, local);
             };
             // One shard at a time: shards are few and long.
             slots

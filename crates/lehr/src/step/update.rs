@@ -106,8 +106,8 @@ pub struct Guarded {
 pub struct Updater {
     guard: Guard,
     layout: Layout,
-    /// For each slot whether its row would stay in its domain.
-    valid: Vec<bool>,
+    /// For each slot whether its row is still to be updated.
+    pending: Vec<bool>,
 }
 
 /// Rows that one worker updates at a time; part of the definition of the totals.
@@ -119,7 +119,7 @@ const TESTED: usize = 32;
 impl Updater {
     /// An updater for this model.
     pub fn new<M: Model>(model: &M, guard: Guard) -> Self {
-        Updater { guard, layout: model.layout(), valid: Vec::new() }
+        Updater { guard, layout: model.layout(), pending: Vec::new() }
     }
 
     /// One update of some phases from the raw statistics. `quiet_stats` makes the noiseless statistics
@@ -136,28 +136,26 @@ impl Updater {
     ) -> Guarded {
         let mut guarded = Guarded::default();
         if let (true, Steps::All(step)) = (self.layout.lazy, steps) {
-            // First the decay that all rows share; below, the rows of this batch get the rest.
-            let hyper = lambda.hyper.clone();
-            if step.rho < 1.0 {
-                lambda.decay(step.rho);
-            } else {
-                lambda.forget(|row, eta| model.prior(&hyper, row, eta));
-            }
+            self.decay(model, step.rho, lambda);
         }
         let noisy = steps.any_noisy();
+        let tests = noisy && !self.guard.works_on_entries();
         let mut quiet = None;
         for phase in phases {
-            if noisy && !self.guard.works_on_entries() {
-                let strict = self.guard == Guard::RejectBelowPrior;
-                let invalid = self.find_invalid(model, phase, steps, strict, raw, lambda);
+            self.pending.clear();
+            self.pending.resize(raw.rows.len(), true);
+            let mut written = self.write(model, phase, steps, tests, raw, lambda);
+            if tests {
+                let slots = 0..raw.rows.len();
+                let invalid: Vec<usize> =
+                    slots.clone().filter(|&slot| self.pending[slot]).collect();
                 guarded.hits += invalid.len() as u64;
-                guarded.noisy +=
-                    (0..raw.rows.len()).filter(|&slot| steps.at(slot).noisy).count() as u64;
+                guarded.noisy += slots.filter(|&slot| steps.at(slot).noisy).count() as u64;
                 let rejects = matches!(self.guard, Guard::Reject | Guard::RejectBelowPrior);
                 if rejects && !invalid.is_empty() && quiet.is_none() {
                     quiet = Some(quiet_stats(&raw.rows, &invalid));
                 }
-                for slot in invalid {
+                for &slot in &invalid {
                     match &quiet {
                         Some(quiet) => {
                             let row = raw.rows.row(slot);
@@ -167,12 +165,14 @@ impl Updater {
                         None => {}
                     }
                 }
+                if !invalid.is_empty() {
+                    written = self.write(model, phase, steps, false, raw, lambda);
+                }
             }
-            let (halved, clamped) = self.write(model, phase, steps, raw, lambda);
             if !noisy {
-                guarded.hits += halved;
+                guarded.hits += written.halved;
             } else if self.guard.works_on_entries() {
-                guarded.hits += clamped;
+                guarded.hits += written.clamped;
                 guarded.noisy += raw.values().len() as u64;
             }
         }
@@ -180,68 +180,44 @@ impl Updater {
         guarded
     }
 
-    /// The slots of rows that this step would push out of their domain.
-    fn find_invalid<M: Model>(
-        &mut self,
-        model: &M,
-        phase: usize,
-        steps: Steps<'_>,
-        strict: bool,
-        raw: &Stats,
-        lambda: &Lambda,
-    ) -> Vec<usize> {
-        self.valid.resize(raw.rows.len(), true);
-        let hyper = &lambda.hyper;
-        let row = RowUpdate { model, phase, raw, hyper, clamp: false };
-        let (layout, (stored, lazy)) = (&self.layout, lambda.parts());
-        let room =
-            || (Buffers::new(layout), vec![0.0; layout.width], Vec::new(), Vec::new(), Vec::new());
-        self.valid.par_chunks_mut(TESTED).enumerate().for_each_init(room, |room, (c, valid)| {
-            let (buffers, old, rows, proposals, slots) = room;
-            rows.clear();
-            proposals.clear();
-            slots.clear();
-            for (i, valid) in valid.iter_mut().enumerate() {
-                let step = steps.at(c * TESTED + i);
-                *valid = true;
-                if !step.noisy {
-                    continue;
-                }
-                let r = raw.rows.row(c * TESTED + i);
-                old.copy_from_slice(stored.row(r));
-                let mark = lazy.map(|lazy| (lazy.since[r], lazy.now));
-                row.propose(layout, r, step, mark, old, buffers);
-                *valid = is_finite(&buffers.new);
-                if *valid {
-                    slots.push(i);
-                    rows.push(r);
-                    proposals.extend_from_slice(&buffers.new);
-                }
+    /// The decay that all rows of a lazy lambda share; the rows of the batch get the rest later.
+    fn decay<M: Model>(&self, model: &M, rho: f64, lambda: &mut Lambda) {
+        let hyper = lambda.hyper.clone();
+        if rho == 1.0 {
+            return lambda.forget(|row, eta| model.prior(&hyper, row, eta));
+        }
+        lambda.decay(rho);
+        let mut eta = vec![0.0; self.layout.width];
+        model.prior(&hyper, 0, &mut eta);
+        if let (_, Some(Lazy { totals, .. })) = lambda.rows_to_write() {
+            for (total, eta) in totals.iter_mut().zip(eta) {
+                *total += rho * (self.layout.n_rows as f64 * eta - *total);
             }
-            let mut fits = [true; TESTED];
-            model.check_rows(hyper, rows, proposals, strict, &mut fits[..rows.len()]);
-            slots.iter().zip(fits).for_each(|(&i, fits)| valid[i] = fits);
-        });
-        (0..self.valid.len()).filter(|&slot| !self.valid[slot]).collect()
+        }
     }
 
-    /// Updates the phase's columns of every row of the batch; a row that would leave its domain all
-    /// the same goes only part of the way. Returns how many did, and how many entries were clamped.
+    /// Updates the phase's columns of every pending row of the batch. If it `tests`, noisy rows that
+    /// would leave their domain stay as they are, and pending; if not, they go only part of the way.
     fn write<M: Model>(
         &mut self,
         model: &M,
         phase: usize,
         steps: Steps<'_>,
+        tests: bool,
         raw: &Stats,
         lambda: &mut Lambda,
-    ) -> (u64, u64) {
+    ) -> Written {
         let hyper = lambda.hyper.clone();
         let noisy = steps.any_noisy();
         let clamp = noisy && self.guard.works_on_entries();
-        // Rows that would not fit have been found, or cannot be there.
-        let tested = !model.is_always_valid_when_quiet() || (noisy && self.guard == Guard::Halve);
-        let row = RowUpdate { model, phase, raw, hyper: &hyper, clamp };
-        let (layout, width) = (&self.layout, self.layout.width);
+        let chunk = Chunk {
+            steps,
+            row: RowUpdate { model, phase, raw, hyper: &hyper, clamp },
+            layout: &self.layout,
+            test: tests.then_some(self.guard == Guard::RejectBelowPrior),
+            halves: !model.is_always_valid_when_quiet() || (noisy && self.guard == Guard::Halve),
+        };
+        let width = self.layout.width;
         let (table, lazy) = lambda.rows_to_write();
         let (mut since, now, totals) = match lazy {
             Some(Lazy { since, now, totals }) => (&mut since[..], *now, Some(totals)),
@@ -252,11 +228,11 @@ impl Updater {
         let mut values = table.values_mut();
         let mut first_row = 0;
         let mut tasks = Vec::with_capacity(n_slots.div_ceil(CHUNK));
-        for first in (0..n_slots).step_by(CHUNK) {
-            let slots = first..(first + CHUNK).min(n_slots);
-            let (from, to) = (raw.rows.row(first), raw.rows.row(slots.end - 1) + 1);
+        for (first, pending) in (0..n_slots).step_by(CHUNK).zip(self.pending.chunks_mut(CHUNK)) {
+            let last = first + pending.len() - 1;
+            let (from, to) = (raw.rows.row(first), raw.rows.row(last) + 1);
             let (_, rest) = values.split_at_mut((from - first_row) * width);
-            let (stretch, rest) = rest.split_at_mut((to - from) * width);
+            let (rows, rest) = rest.split_at_mut((to - from) * width);
             values = rest;
             let marks = if since.is_empty() {
                 &mut [][..]
@@ -267,58 +243,129 @@ impl Updater {
                 marks
             };
             first_row = to;
-            tasks.push((slots, from, stretch, marks));
+            if pending.contains(&true) {
+                tasks.push(Stretch { first, pending, from, rows, marks, now });
+            }
         }
         let keep_totals = totals.is_some();
-        let parts: Vec<(u64, u64, Vec<f64>)> = tasks
+        let parts: Vec<(Written, Vec<f64>)> = tasks
             .into_par_iter()
             .with_max_len(1)
-            .map(|(slots, from, stretch, marks)| {
-                let mut buffers = Buffers::new(layout);
+            .map(|stretch| {
                 let mut gain = vec![0.0; if keep_totals { width } else { 0 }];
-                let mut halved = 0;
-                for slot in slots {
-                    let r = raw.rows.row(slot);
-                    let out = &mut stretch[(r - from) * width..][..width];
-                    let mark = marks.get(r - from).map(|&since| (since, now));
-                    row.propose(layout, r, steps.at(slot), mark, out, &mut buffers);
-                    let Buffers { new, .. } = &mut buffers;
-                    if !(is_finite(new) && (!tested || model.in_domain(r, new))) {
-                        halved += 1;
-                        halve(model, r, out, new);
-                    }
-                    if keep_totals {
-                        // The decay is in the totals already, see below: what the row gained beyond.
-                        for ((gain, new), old) in gain.iter_mut().zip(&*new).zip(&mut *out) {
-                            *gain += new - *old;
-                            *old = *new;
-                        }
-                        marks[r - from] = now;
-                    } else {
-                        out.copy_from_slice(new);
-                    }
-                }
-                (halved, buffers.clamped, gain)
+                (chunk.update(stretch, &mut gain), gain)
             })
             .collect();
         if let Some(totals) = totals {
-            // All rows: total <- (1 - rho) total + rho sum(eta); then what the batch adds. After a
-            // step of 1 the totals are those of the prior already.
-            let step = steps.at(0);
-            if step.rho < 1.0 {
-                let mut eta = vec![0.0; width];
-                model.prior(&hyper, 0, &mut eta);
-                for (total, eta) in totals.iter_mut().zip(eta) {
-                    let prior = layout.n_rows as f64 * eta;
-                    *total += step.rho * (prior - *total);
-                }
-            }
-            for (.., gain) in &parts {
+            for (_, gain) in &parts {
                 totals.iter_mut().zip(gain).for_each(|(total, gain)| *total += gain);
             }
         }
-        parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+        let mut written = Written::default();
+        for (part, _) in parts {
+            written.halved += part.halved;
+            written.clamped += part.clamped;
+        }
+        written
     }
+}
+
+/// What a pass over the rows did.
+#[derive(Debug, Clone, Copy, Default)]
+struct Written {
+    /// Rows that went only part of the way.
+    halved: u64,
+    /// Entries that were negative.
+    clamped: u64,
+}
+
+/// How the rows of a chunk are updated.
+struct Chunk<'a, M: Model> {
+    steps: Steps<'a>,
+    row: RowUpdate<'a, M>,
+    layout: &'a Layout,
+    /// Whether noisy rows are tested first, and if so, how strictly.
+    test: Option<bool>,
+    /// Whether rows that would leave their domain may still be found, and are halved.
+    halves: bool,
+}
+
+/// The slots of a chunk and the rows of lambda that belong to it.
+struct Stretch<'a> {
+    /// The first slot.
+    first: usize,
+    /// Which slots are to be updated.
+    pending: &'a mut [bool],
+    /// The first row.
+    from: usize,
+    rows: &'a mut [f64],
+    /// Where lambda is lazy: ln P when each row was stored.
+    marks: &'a mut [f64],
+    /// ln P now.
+    now: f64,
+}
+
+impl<M: Model> Chunk<'_, M> {
+    /// Updates the pending rows of a stretch; `gain` collects what they gain, if it has room.
+    fn update(&self, stretch: Stretch<'_>, gain: &mut [f64]) -> Written {
+        let Chunk { steps, row, layout, test, halves } = self;
+        let Stretch { first, pending, from, rows, marks, now } = stretch;
+        let (model, width) = (row.model, layout.width);
+        let mut buffers = Buffers::new(layout);
+        let mut halved = 0;
+        let (mut tested, mut proposals) = (Vec::new(), Vec::new());
+        for i in 0..pending.len() {
+            if pending[i] {
+                let (r, step) = (row.raw.rows.row(first + i), steps.at(first + i));
+                let old = &mut rows[(r - from) * width..][..width];
+                let mark = marks.get(r - from).map(|&since| (since, now));
+                row.propose(layout, r, step, mark, old, &mut buffers);
+                if let Some(since) = marks.get_mut(r - from) {
+                    *since = now;
+                }
+                let new = &mut buffers.new;
+                if test.is_some() && step.noisy {
+                    if is_finite(new) {
+                        tested.push((i, r));
+                        proposals.extend_from_slice(new);
+                    }
+                } else {
+                    if !(is_finite(new) && (!halves || model.in_domain(r, new))) {
+                        halved += 1;
+                        halve(model, r, old, new);
+                    }
+                    replace(old, new, gain);
+                    pending[i] = false;
+                }
+            }
+            if tested.len() == TESTED || (i + 1 == pending.len() && !tested.is_empty()) {
+                let mut fits = [true; TESTED];
+                let numbers: Vec<usize> = tested.iter().map(|&(_, r)| r).collect();
+                let strict = *test == Some(true);
+                let fits = &mut fits[..numbers.len()];
+                model.check_rows(row.hyper, &numbers, &proposals, strict, fits);
+                for ((&(i, r), &fits), new) in
+                    tested.iter().zip(&*fits).zip(proposals.chunks_exact(width))
+                {
+                    if fits {
+                        replace(&mut rows[(r - from) * width..][..width], new, gain);
+                        pending[i] = false;
+                    }
+                }
+                tested.clear();
+                proposals.clear();
+            }
+        }
+        Written { halved, clamped: buffers.clamped }
+    }
+}
+
+/// Replaces a row; what it gains is added to `gain`, if that has room.
+fn replace(old: &mut [f64], new: &[f64], gain: &mut [f64]) {
+    for ((gain, new), old) in gain.iter_mut().zip(new).zip(&*old) {
+        *gain += new - old;
+    }
+    old.copy_from_slice(new);
 }
 
 /// All that the update of a row depends on, but for the row.
