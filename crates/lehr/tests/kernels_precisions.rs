@@ -5,29 +5,13 @@
 
 use lehr::math::kernels::{Isa, congruence, is_positive_definite, posterior};
 use lehr::math::packed::Symmetric;
-use lehr::math::rng::{Address, Purpose, Rng};
+
+#[path = "common/kernels.rs"]
+mod common;
+
+use common::*;
 
 const EPS: f64 = f64::EPSILON;
-
-fn rng(seed: u64) -> Rng {
-    Address::new(seed, Purpose::Data, 0, 0).rng(0)
-}
-
-fn normals(rng: &mut Rng, n: usize) -> Vec<f64> {
-    (0..n).map(|_| rng.normal()).collect()
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|x| x.to_bits()).collect()
-}
-
-/// Runs `kernel` in every instruction set; those that fuse must give the same bits.
-fn in_every_set(kernel: impl Fn(Isa) -> Vec<f64>) -> Vec<(Isa, Vec<f64>)> {
-    let results: Vec<_> = Isa::available().into_iter().map(|isa| (isa, kernel(isa))).collect();
-    let fused: Vec<_> = results.iter().filter(|(isa, _)| *isa != Isa::Portable).collect();
-    assert!(fused.windows(2).all(|pair| bits(&pair[0].1) == bits(&pair[1].1)), "sets differ");
-    results
-}
 
 /// Rows of natural parameters, `gap` numbers apart: A A' / n + I, then h.
 fn natural(n: usize, count: usize, gap: usize, seed: u64) -> (Vec<f64>, usize) {

@@ -4,33 +4,18 @@
 //! Bounds follow from the number of roundings; sizes are gone through one by one.
 
 use lehr::math::kernels::{
-    Isa, NORMAL_BLOCK_F32, SLAB_WIDTHS, fill_normal, fill_normal_f32, sum_slab_f32, sum_slab_f64,
-    weighted_sum_slab_f32, weighted_sum_slab_f64,
+    Isa, NORMAL_BLOCK_F32, SLAB_WIDTHS, centre_f32, centre_f64, fill_normal, fill_normal_f32,
+    sum_slab_f32, sum_slab_f64, weighted_sum_slab_f32, weighted_sum_slab_f64,
 };
-use lehr::math::rng::{Address, Purpose, Rng};
+use lehr::math::rng::{Address, Purpose};
+
+#[path = "common/kernels.rs"]
+mod common;
+
+use common::*;
 
 const EPS: f64 = f64::EPSILON;
 const EPS_F32: f64 = f32::EPSILON as f64;
-
-fn rng(seed: u64) -> Rng {
-    Address::new(seed, Purpose::Data, 0, 0).rng(0)
-}
-
-fn normals(rng: &mut Rng, n: usize) -> Vec<f64> {
-    (0..n).map(|_| rng.normal()).collect()
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|x| x.to_bits()).collect()
-}
-
-/// Runs `kernel` in every instruction set; those that fuse must give the same bits.
-fn in_every_set(kernel: impl Fn(Isa) -> Vec<f64>) -> Vec<(Isa, Vec<f64>)> {
-    let results: Vec<_> = Isa::available().into_iter().map(|isa| (isa, kernel(isa))).collect();
-    let fused: Vec<_> = results.iter().filter(|(isa, _)| *isa != Isa::Portable).collect();
-    assert!(fused.windows(2).all(|pair| bits(&pair[0].1) == bits(&pair[1].1)), "sets differ");
-    results
-}
 
 /// Ratings of some blocks over a slab of rows.
 struct Ratings {
@@ -312,5 +297,56 @@ fn a_single_normal_depends_on_address_and_index_alone() {
         fill_normal(isa, &address, 0, &mut doubles);
         let singles: Vec<f64> = all.iter().map(|&x| f64::from(x)).collect();
         assert!(doubles.iter().all(|x| singles.iter().all(|y| (x - y).abs() > 1e-9)));
+    }
+}
+
+/// Ratings without their mean, and their sums, for every length of a block up to four eights and with
+/// weights or without.
+#[test]
+fn centred_ratings_and_their_sums() {
+    let mut rng = rng(91);
+    let lengths: Vec<usize> = (0..34).collect();
+    let starts: Vec<usize> = std::iter::once(5)
+        .chain(lengths.iter().scan(5, |at, n| {
+            *at += n;
+            Some(*at)
+        }))
+        .collect();
+    let n: usize = lengths.iter().sum();
+    let values: Vec<f32> = (0..n).map(|_| (1 + rng.below(5)) as f32).collect();
+    let weights: Vec<f32> = (0..n).map(|_| rng.normal() as f32).collect();
+    let (mean, stride) = (3.58, 4);
+    for weights in [&[][..], &weights[..]] {
+        let results = in_every_set(|isa| {
+            let (mut single, mut out) = (vec![f32::NAN; n], vec![f64::NAN; n]);
+            let mut sums = vec![0.5; lengths.len() * stride];
+            let mut others = sums.clone();
+            centre_f32(isa, &starts, &values, weights, mean, &mut single, &mut others, stride);
+            centre_f64(isa, &starts, &values, weights, mean, &mut out, &mut sums, stride);
+            assert_eq!(bits(&sums), bits(&others));
+            assert!(single.iter().zip(&out).all(|(single, &out)| *single == out as f32));
+            out.extend(sums);
+            out
+        });
+        assert!(results.iter().all(|(_, found)| bits(found) == bits(&results[0].1)));
+        let (out, sums) = results[0].1.split_at(n);
+        for (b, sums) in sums.chunks_exact(stride).enumerate() {
+            let range = starts[b] - 5..starts[b + 1] - 5;
+            let mut expected = [0.0; 3];
+            for n in range {
+                let w = weights.get(n).map_or(1.0, |&w| f64::from(w));
+                let y = f64::from(values[n]) - mean;
+                assert_eq!(out[n], w * y);
+                expected[0] += w;
+                expected[1] += w * y;
+                expected[2] += w * y * y;
+            }
+            for (found, expected) in sums.iter().zip(expected) {
+                // As many roundings as terms, none of which is larger than 30.
+                let allowed = 30.0 * EPS * (b * b) as f64;
+                assert!((found - expected).abs() <= allowed, "{found} {expected}");
+            }
+            assert_eq!(sums[3], 0.5, "what lies between the sums is left alone");
+        }
     }
 }

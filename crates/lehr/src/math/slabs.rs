@@ -124,6 +124,15 @@ impl<R: Pod> Slabs<R> {
         self.slab(place.slab)[row * self.widths[place.slab] + place.within]
     }
 
+    /// The sum of a column, in f64.
+    pub fn sum_of_column(&self, column: usize) -> f64
+    where
+        R: Into<f64>,
+    {
+        let Place { slab, within } = self.place(column);
+        self.slab(slab).iter().skip(within).step_by(self.widths[slab]).map(|&x| x.into()).sum()
+    }
+
     /// A row as a whole.
     pub fn gather(&self, row: usize, out: &mut [R]) {
         for (slab, &width) in self.widths.iter().enumerate() {

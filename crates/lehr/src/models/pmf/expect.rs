@@ -8,7 +8,7 @@ use super::columns::Columns;
 use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::kernels::{
-    Isa, SLAB_WIDTHS, posterior, sum_slab_f32, sum_slab_f64, weighted_sum_slab_f32,
+    Isa, centre_f32, centre_f64, posterior, sum_slab_f32, sum_slab_f64, weighted_sum_slab_f32,
     weighted_sum_slab_f64,
 };
 use crate::math::slabs::Slabs;
@@ -42,71 +42,78 @@ impl Default for Sides {
     }
 }
 
+/// The sums of one slab over the ratings of some rows.
+pub(super) struct SlabSum<'a, R> {
+    pub width: usize,
+    pub slab: &'a [R],
+    pub starts: &'a [usize],
+    pub others: &'a [u32],
+    /// All 1, if there are none.
+    pub weights: Option<&'a [R]>,
+    /// Numbers from one row's sums to the next one's.
+    pub stride: usize,
+}
+
+/// Ratings to centre.
+pub(super) struct Centring<'a> {
+    pub starts: &'a [usize],
+    pub values: &'a [f32],
+    /// All 1, if there are none.
+    pub weights: &'a [f32],
+    pub mean: f64,
+    /// Numbers from one row's sums to the next one's.
+    pub stride: usize,
+}
+
 /// The precision of the tables: f32, or f64 in the exact mode.
 pub(super) trait Real: bytemuck::Pod + Send + Sync + Into<f64> {
     fn of(x: f64) -> Self;
 
-    /// `out = ` the plain sums of a slab.
-    fn sum(
-        isa: Isa,
-        width: usize,
-        slab: &[Self],
-        starts: &[usize],
-        others: &[u32],
-        out: &mut [f64],
-        stride: usize,
-    );
+    /// Weights in this precision; those that are converted live in `room`.
+    fn weights<'a>(given: &'a [f32], room: &'a mut Vec<Self>) -> &'a [Self];
 
-    /// `out = ` the weighted sums of a slab.
-    #[allow(clippy::too_many_arguments)]
-    fn weighted_sum(
-        isa: Isa,
-        width: usize,
-        slab: &[Self],
-        starts: &[usize],
-        others: &[u32],
-        weights: &[Self],
-        out: &mut [f64],
-        stride: usize,
-    );
+    /// `out = ` the sums of a slab.
+    fn sum(isa: Isa, sum: SlabSum<'_, Self>, out: &mut [f64]);
+
+    /// Weights times centred ratings, and the sums of them.
+    fn centre(isa: Isa, ratings: Centring<'_>, out: &mut [Self], sums: &mut [f64]);
 }
 
 macro_rules! real {
-    ($type:ty, $sum:ident, $weighted:ident) => {
+    ($type:ty, $weights:expr, $sum:ident, $weighted:ident, $centre:ident) => {
         impl Real for $type {
             fn of(x: f64) -> Self {
                 x as $type
             }
 
-            fn sum(
-                isa: Isa,
-                width: usize,
-                slab: &[Self],
-                starts: &[usize],
-                others: &[u32],
-                out: &mut [f64],
-                stride: usize,
-            ) {
-                $sum(isa, width, slab, starts, others, out, stride);
+            fn weights<'a>(given: &'a [f32], room: &'a mut Vec<Self>) -> &'a [Self] {
+                let weights: fn(&'a [f32], &'a mut Vec<Self>) -> &'a [Self] = $weights;
+                weights(given, room)
             }
 
-            fn weighted_sum(
-                isa: Isa,
-                width: usize,
-                slab: &[Self],
-                starts: &[usize],
-                others: &[u32],
-                weights: &[Self],
-                out: &mut [f64],
-                stride: usize,
-            ) {
-                $weighted(isa, width, slab, starts, others, weights, out, stride);
+            fn sum(isa: Isa, sum: SlabSum<'_, Self>, out: &mut [f64]) {
+                let SlabSum { width, slab, starts, others, weights, stride } = sum;
+                match weights {
+                    None => $sum(isa, width, slab, starts, others, out, stride),
+                    Some(w) => $weighted(isa, width, slab, starts, others, w, out, stride),
+                }
+            }
+
+            fn centre(isa: Isa, ratings: Centring<'_>, out: &mut [Self], sums: &mut [f64]) {
+                let Centring { starts, values, weights, mean, stride } = ratings;
+                $centre(isa, starts, values, weights, mean, out, sums, stride);
             }
         }
     };
 }
-real!(f32, sum_slab_f32, weighted_sum_slab_f32);
-real!(f64, sum_slab_f64, weighted_sum_slab_f64);
+real!(f32, |given, _| given, sum_slab_f32, weighted_sum_slab_f32, centre_f32);
+real!(f64, widen, sum_slab_f64, weighted_sum_slab_f64, centre_f64);
+
+fn widen<'a>(given: &[f32], room: &'a mut Vec<f64>) -> &'a [f64] {
+    room.clear();
+    room.extend(given.iter().map(|&w| f64::from(w)));
+    room
+}
 
 /// Runs `$work` with `$tables` bound to the two sides' slabs, whatever their precision.
 macro_rules! with_tables {
@@ -175,15 +182,21 @@ fn refresh_side<R: Real>(
         chunks.into_iter().zip(&stretches).zip(slabs.stretches_mut(&stretches)).zip(dets).collect();
     let (n, width, linear) = (pmf.columns.free(), pmf.columns.width(), pmf.columns.linear());
     tasks.into_par_iter().with_max_len(1).for_each_init(
-        || Solver::new(n, width, linear),
-        |solver, (((slots, stretch), mut parts), dets)| {
+        || (Solver::new(n, width, linear), vec![R::of(0.0); pmf.columns.tail()]),
+        |(solver, moments), (((slots, stretch), mut parts), dets)| {
             for begin in slots.clone().step_by(SOLVED) {
                 let group = begin..(begin + SOLVED).min(slots.end);
                 solver.solve(pmf, lambda, rows, group.clone());
                 for (i, slot) in group.enumerate() {
                     let at = rows.row(slot) - first_row - stretch.start;
                     dets[at] = solver.ln_det[i];
-                    solver.write(pmf.columns, i, at, &widths, &mut parts);
+                    solver.moments(pmf.columns, i, moments);
+                    let mut left = &moments[..];
+                    for (part, &width) in parts.iter_mut().zip(&widths) {
+                        let (columns, rest) = left.split_at(width);
+                        part[at * width..][..width].copy_from_slice(columns);
+                        left = rest;
+                    }
                 }
             }
         },
@@ -260,75 +273,35 @@ impl Solver {
         (&self.mean[..self.n], &self.covariance[..self.linear])
     }
 
-    /// Writes the moments of solution `i` to row `at` of a stretch of every slab.
-    fn write<R: Real>(
-        &self,
-        columns: Columns,
-        i: usize,
-        at: usize,
-        widths: &[usize],
-        parts: &mut [&mut [R]],
-    ) {
+    /// The moments of solution `i`, in the order of the slabs' columns.
+    fn moments<R: Real>(&self, columns: Columns, i: usize, row: &mut [R]) {
         let Columns { d, biases, .. } = columns;
         let mean = &self.mean[i * self.n..][..self.n];
         let covariance = &self.covariance[i * self.linear..][..self.linear];
-        let mut row = Row { parts, widths, at, slab: 0, filled: 0, line: [R::of(0.0); WIDEST] };
         for k in 0..d {
-            let first = k * (k + 1) / 2;
-            let factor = mean[k];
-            for (c, m) in covariance[first..=first + k].iter().zip(mean) {
-                row.push(c + factor * m);
-            }
+            let packed = k * (k + 1) / 2..(k + 1) * (k + 2) / 2;
+            second_moments(&covariance[packed.clone()], mean, mean[k], &mut row[packed]);
         }
         if biases {
             let b = mean[d];
-            mean[..d].iter().for_each(|&m| row.push(m));
             let with_bias = &covariance[columns.packed()..];
-            with_bias[..d].iter().zip(mean).for_each(|(c, m)| row.push(c + b * m));
-            row.push(b);
-            row.push(with_bias[d] + b * b);
+            copy(mean, &mut row[columns.plain_mean()]);
+            second_moments(with_bias, mean, b, &mut row[columns.cross()]);
+            row[columns.bias()] = R::of(b);
+            row[columns.bias() + 1] = R::of(with_bias[d] + b * b);
         }
-        row.flush();
-        mean.iter().for_each(|&m| row.push(m));
-        row.flush();
+        copy(mean, &mut row[columns.mean()]);
     }
 }
 
-/// The columns of the widest slab.
-const WIDEST: usize = SLAB_WIDTHS[SLAB_WIDTHS.len() - 1];
-
-/// Writes a row of the slabs from left to right, a slab's columns at a time.
-struct Row<'a, 'b, R> {
-    parts: &'a mut [&'b mut [R]],
-    widths: &'a [usize],
-    at: usize,
-    slab: usize,
-    filled: usize,
-    line: [R; WIDEST],
+/// `row = covariance + factor * mean`.
+#[inline(always)]
+fn second_moments<R: Real>(covariance: &[f64], mean: &[f64], factor: f64, row: &mut [R]) {
+    for ((x, c), m) in row.iter_mut().zip(covariance).zip(mean) {
+        *x = R::of(c + factor * m);
+    }
 }
 
-impl<R: Real> Row<'_, '_, R> {
-    #[inline(always)]
-    fn push(&mut self, x: f64) {
-        self.line[self.filled] = R::of(x);
-        self.filled += 1;
-        if self.filled == self.widths[self.slab] {
-            self.store();
-        }
-    }
-
-    /// Goes on with the next slab, if this one is begun.
-    fn flush(&mut self) {
-        if self.filled > 0 {
-            self.store();
-        }
-    }
-
-    #[inline(always)]
-    fn store(&mut self) {
-        let width = self.widths[self.slab];
-        self.parts[self.slab][self.at * width..][..width].copy_from_slice(&self.line[..width]);
-        self.slab += 1;
-        self.filled = 0;
-    }
+fn copy<R: Real>(from: &[f64], to: &mut [R]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to = R::of(from));
 }

@@ -28,7 +28,7 @@ const CHUNK: usize = 256;
 /// To move all rows takes a good part of a sweep's time. The first sweeps all gain much by it; later
 /// ones gain as much by every so many together.
 const FIRST: u64 = 5;
-const EVERY: u64 = 4;
+const EVERY: u64 = 8;
 
 /// Nats per rating for which it is not done at all.
 const WORTHWHILE: f64 = 1e-8;
@@ -51,10 +51,14 @@ pub(super) fn settle(pmf: &Pmf, t: u64, lambda: &mut Lambda, expect: &mut Expect
     if !(pmf.params.ard || due) {
         return;
     }
-    let sums = with_tables!(&expect.sides, tables => {
-        [second_moments(pmf, &tables[0]), second_moments(pmf, &tables[1])]
-    });
-    let gauge = if pmf.params.gauge && due { Gauge::best(pmf, &sums) } else { None };
+    let gauge = if pmf.params.gauge && due {
+        let sums = with_tables!(&expect.sides, tables => {
+            [second_moments(pmf, &tables[0]), second_moments(pmf, &tables[1])]
+        });
+        Gauge::best(pmf, &sums)
+    } else {
+        None
+    };
     let worth = WORTHWHILE * pmf.seen.others().len() as f64;
     match gauge.filter(|gauge| gauge.gain > worth) {
         Some(gauge) => {
@@ -66,13 +70,19 @@ pub(super) fn settle(pmf: &Pmf, t: u64, lambda: &mut Lambda, expect: &mut Expect
         }
         None if pmf.params.ard => {
             let n_items = pmf.n_rows_of(Side::Item) as f64;
-            let shape = Symmetric::full(pmf.columns.d);
-            let square = |k| sums[1][shape.diagonal_index(k)] / n_items;
-            let variances: Vec<f64> = (0..pmf.columns.d).map(square).collect();
+            let squares = with_tables!(&expect.sides, tables => squares(pmf, &tables[1]));
+            let variances: Vec<f64> = squares.iter().map(|sum| sum / n_items).collect();
             set_variances(pmf, lambda, &variances);
         }
         None => {}
     }
+}
+
+/// The sum over a side's rows of E[o_k^2], for each k.
+fn squares<R: Real>(pmf: &Pmf, table: &Slabs<R>) -> Vec<f64> {
+    let shape = Symmetric::full(pmf.columns.d);
+    let ks = 0..pmf.columns.d;
+    ks.into_par_iter().map(|k| table.sum_of_column(shape.diagonal_index(k))).collect()
 }
 
 fn set_variances(pmf: &Pmf, lambda: &mut Lambda, variances: &[f64]) {

@@ -147,7 +147,7 @@ fn learn_biases(pmf: &Pmf, lambda: &mut Lambda, expect: &Expect) {
     for side in [Side::User, Side::Item] {
         let n_rows = pmf.n_rows_of(side);
         let sum: f64 = with_tables!(&expect.sides, tables => {
-            sum_of_column(&tables[side as usize], columns.bias() + 1)
+            tables[side as usize].sum_of_column(columns.bias() + 1)
         });
         let at = 1 + side as usize * columns.free() + columns.d;
         lambda.hyper[at] = floored(sum / n_rows as f64, pmf.variance.max(SMALLEST));
@@ -160,11 +160,6 @@ impl Pmf {
         let share = if self.params.exact { SMALLEST } else { 1e-4 };
         share * if self.variance > 0.0 { self.variance } else { 1.0 }
     }
-}
-
-fn sum_of_column<R: Real>(table: &Slabs<R>, column: usize) -> f64 {
-    let place = table.place(column);
-    (0..table.n_rows()).map(|row| -> f64 { table.get(row, place).into() }).sum()
 }
 
 /// A learned variance, kept away from 0.

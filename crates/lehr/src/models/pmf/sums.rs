@@ -1,7 +1,7 @@
 //! The sums over a row's ratings, and what they mean for its natural parameters.
 
 use super::columns::Columns;
-use super::expect::{Expect, Real, Sides};
+use super::expect::{Centring, Expect, Real, Sides, SlabSum};
 use super::hyper::Hyper;
 use super::{Pmf, error, side_of_phase};
 use crate::data::Ratings;
@@ -78,33 +78,24 @@ impl Work<'_> {
         let width = columns.raw_width();
         let side = side_of_phase(shard.phase);
         let Buffers { weights, coefficients, own } = buffers;
-        self.tails(columns, stats);
-
-        let centred = |y: f32| R::of(f64::from(y) - pmf.mean);
-        coefficients.clear();
-        match shard.weights {
-            None => coefficients.extend(values.iter().map(|&y| centred(y))),
-            Some(given) => {
-                weights.clear();
-                weights.extend(given.iter().map(|&w| R::of(f64::from(w))));
-                let weighted =
-                    |(&y, &w): (&f32, &f32)| R::of(f64::from(w) * (f64::from(y) - pmf.mean));
-                coefficients.extend(values.iter().zip(given).map(weighted));
-            }
-        }
         let (isa, table) = (pmf.isa, &tables[side.other() as usize]);
-        let starts = shard.starts;
+        let (starts, given) = (shard.starts, shard.weights);
+        coefficients.resize(values.len(), R::of(0.0));
+        let ratings = Centring {
+            starts,
+            values,
+            weights: given.unwrap_or_default(),
+            mean: pmf.mean,
+            stride: width,
+        };
+        R::centre(isa, ratings, coefficients, &mut stats[columns.tail()..]);
+        let weights = given.map(|given| R::weights(given, weights));
         for (slab, &w) in table.widths().iter().enumerate() {
-            let (values, out) = (table.slab(slab), &mut stats[table.columns(slab).start..]);
-            let factors = match shard.weights {
-                _ if slab >= columns.moment_slabs => Some(&*coefficients),
-                Some(_) => Some(&*weights),
-                None => None,
-            };
-            match factors {
-                None => R::sum(isa, w, values, starts, others, out, width),
-                Some(x) => R::weighted_sum(isa, w, values, starts, others, x, out, width),
-            }
+            let by_rating = slab >= columns.moment_slabs;
+            let weights = if by_rating { Some(&coefficients[..]) } else { weights };
+            let values = table.slab(slab);
+            let sum = SlabSum { width: w, slab: values, starts, others, weights, stride: width };
+            R::sum(isa, sum, &mut stats[table.columns(slab).start..]);
         }
 
         if ask.bound {
@@ -118,51 +109,6 @@ impl Work<'_> {
             }
         }
     }
-
-    /// The sums of weights, ratings and their squares.
-    fn tails(&self, columns: Columns, stats: &mut [f64]) {
-        let mean = self.pmf.mean;
-        for (i, raw) in stats.chunks_exact_mut(columns.raw_width()).enumerate() {
-            let range = self.shard.range(i);
-            let values = &self.values[range.clone()];
-            let tail = match self.shard.weights {
-                None => {
-                    let [_, sum, square] = tail(values, |_| 1.0, mean);
-                    [range.len() as f64, sum, square]
-                }
-                Some(weights) => {
-                    let weights = &weights[range];
-                    tail(values, |n| f64::from(weights[n]), mean)
-                }
-            };
-            raw[columns.tail()..].copy_from_slice(&tail);
-        }
-    }
-}
-
-/// The sums of w, w y and w y^2, y being a rating without the mean. Eight of each, then their sums:
-/// additions need not wait for each other.
-#[inline]
-fn tail(values: &[f32], weight: impl Fn(usize) -> f64, mean: f64) -> [f64; 3] {
-    const N: usize = 8;
-    let mut sums = [[0.0; N]; 3];
-    let mut add = |lane: usize, n: usize, value: f32| {
-        let (w, y) = (weight(n), f64::from(value) - mean);
-        sums[0][lane] += w;
-        sums[1][lane] += w * y;
-        sums[2][lane] += w * y * y;
-    };
-    let eights = values.chunks_exact(N);
-    let rest = values.len() - eights.remainder().len();
-    for (lane, &value) in eights.remainder().iter().enumerate() {
-        add(lane, rest + lane, value);
-    }
-    for (chunk, eight) in eights.enumerate() {
-        for (lane, &value) in eight.iter().enumerate() {
-            add(lane, chunk * N + lane, value);
-        }
-    }
-    sums.map(|lanes| lanes.iter().sum())
 }
 
 /// The natural-parameter increment that a row's sums stand for.

@@ -5,12 +5,14 @@
 //! Together they are the first `n (n + 3) / 2` numbers of the packed triangle of a matrix of order
 //! n + 1, so h is simply one more row of that triangle for the factorisations below.
 
+mod centre;
 mod sums;
 mod transfer;
 mod triangle;
 mod posterior;
 mod congruence;
 
+pub use centre::{centre_f32, centre_f64};
 pub use congruence::congruence;
 pub use posterior::{is_positive_definite, posterior};
 pub use sums::{

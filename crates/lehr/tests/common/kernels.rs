@@ -1,0 +1,24 @@
+//! What the tests of kernels share.
+
+use lehr::math::kernels::Isa;
+use lehr::math::rng::{Address, Purpose, Rng};
+
+pub fn rng(seed: u64) -> Rng {
+    Address::new(seed, Purpose::Data, 0, 0).rng(0)
+}
+
+pub fn normals(rng: &mut Rng, n: usize) -> Vec<f64> {
+    (0..n).map(|_| rng.normal()).collect()
+}
+
+pub fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+/// Runs `kernel` in every instruction set; those that fuse must give the same bits.
+pub fn in_every_set(kernel: impl Fn(Isa) -> Vec<f64>) -> Vec<(Isa, Vec<f64>)> {
+    let results: Vec<_> = Isa::available().into_iter().map(|isa| (isa, kernel(isa))).collect();
+    let fused: Vec<_> = results.iter().filter(|(isa, _)| *isa != Isa::Portable).collect();
+    assert!(fused.windows(2).all(|pair| bits(&pair[0].1) == bits(&pair[1].1)), "sets differ");
+    results
+}
