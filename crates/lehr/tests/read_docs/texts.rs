@@ -1,0 +1,91 @@
+//! Plain text and JSON lines: the tokeniser and its options.
+
+use super::*;
+
+#[test]
+fn words_are_split_chosen_and_sorted() {
+    let docs = read_file("a.txt", "The cat's Hat, the HAT!\n\nÉtude; an x2y étude\n");
+    assert_eq!(names(&docs), ["cat", "hat", "étude"]);
+    assert_eq!(rows(&docs), [vec![(0, 1.0), (1, 2.0)], vec![], vec![(2, 2.0)]]);
+    let options = DocsOptions {
+        stop_words: Some(StopWords::None),
+        min_length: Some(1),
+        ..Default::default()
+    };
+    let docs = read_as("a.txt", "The cat's hat", &options);
+    assert_eq!(names(&docs), ["cat", "hat", "s", "the"]);
+    let folder = Folder::new();
+    let stop = folder.file("stop.txt", "Cat\nhat's\n");
+    let options = DocsOptions { stop_words: Some(StopWords::File(stop)), ..Default::default() };
+    assert_eq!(names(&read_as("a.txt", "the cat hat dog", &options)), ["dog", "the"]);
+}
+
+#[test]
+fn rare_and_common_words_are_left_out_of_large_corpora() {
+    let mut text = String::new();
+    for n in 0..600 {
+        let word = |i: usize| char::from(b'a' + (i % 26) as u8);
+        let rare = if n < 4 { "seldomly" } else { "" };
+        text += &format!("common {rare} q{}q{} word{}\n", word(n), word(n / 26), word(n));
+        text += &format!("pair{}{}\n", word(n), word(n));
+    }
+    let docs = read_file("a.txt", &text);
+    assert!(!names(&docs).contains(&"seldomly"));
+    assert!(names(&docs).contains(&"common"), "exactly half is not more than half");
+    let with = |options: DocsOptions| names(&read_as("a.txt", &text, &options)).len();
+    assert_eq!(with(DocsOptions { max_words: Some(7), ..Default::default() }), 7);
+    let fewer = with(DocsOptions { max_docs: Some(0.4), ..Default::default() });
+    assert_eq!(fewer, names(&docs).len() - 1);
+    assert_eq!(
+        fault_of(
+            "a.txt",
+            "one fish\ntwo fish\n",
+            &DocsOptions { min_docs: Some(3), ..Default::default() }
+        ),
+        "a.txt: no words are left of 1 in 2 documents, with min_docs = 3 and max_docs = 1, after stop_words and min_length; lower min_docs or raise max_docs, or set format if this is not text with one document a line"
+    );
+}
+
+#[test]
+fn json_lines_are_read_by_field() {
+    let text = "{\"id\": 1, \"text\": \"cat dog\"}\n\n{\"text\": \"\"}\n";
+    let docs = read_file("a.jsonl", text);
+    assert_eq!((docs.n_items(), names(&docs)), (2, vec!["cat", "dog"]));
+    let options = DocsOptions { field: Some("body".into()), ..Default::default() };
+    assert_eq!(names(&read_as("a", "{ \"body\": \"caf\\u00e9\"}\n", &options)), ["café"]);
+    for (line, expected) in [
+        (
+            "{\"text\": 3}",
+            "a.jsonl, line 2, column text: found a number; the document must be a text",
+        ),
+        (
+            "{\"body\": \"x\"}",
+            "a.jsonl, line 2, column text: there is no such field, only: body; name the one with the text with field",
+        ),
+        ("[1]", "a.jsonl, line 2: is not a JSON object ("),
+        ("{\"text\": \"x", "a.jsonl, line 2: is not a JSON object ("),
+    ] {
+        let text = fault("a.jsonl", format!("{{\"text\": \"ok\"}}\n{line}\n"));
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_vocabulary_file_fixes_the_words() {
+    let folder = Folder::new();
+    let vocab = folder.file("v.txt", "the\ncat\nof\n");
+    let options = DocsOptions { vocab: Some(vocab), ..Default::default() };
+    let docs = read_as("a.txt", "The cat of the house\n", &options);
+    assert_eq!(rows(&docs), [[(0, 2.0), (1, 1.0), (2, 1.0)]]);
+    let both = DocsOptions { min_docs: Some(2), ..options };
+    let text = fault_of("a.txt", "cat", &both);
+    assert!(text.starts_with("min_docs = 2: chooses words, but vocab = "), "{text}");
+}
+
+#[test]
+fn text_that_is_not_utf8_is_refused_by_line() {
+    assert_eq!(
+        fault("a.txt", b"fine\ncaf\xe9\n"),
+        "a.txt, line 2: is not UTF-8 (byte 0xe9); convert the file, e.g. with iconv -f latin1 -t utf-8"
+    );
+}
