@@ -4,8 +4,8 @@
 //! Bounds follow from the number of roundings; sizes are gone through one by one.
 
 use lehr::math::kernels::{
-    Isa, NORMAL_BLOCK_F32, SLAB_WIDTHS, centre_f32, centre_f64, fill_normal, fill_normal_f32,
-    sum_slab_f32, sum_slab_f64, weighted_sum_slab_f32, weighted_sum_slab_f64,
+    Factors, Isa, MIXED, NORMAL_BLOCK_F32, SLAB_WIDTHS, WIDEST_MIXED, centre_f32, centre_f64,
+    fill_normal, fill_normal_f32, sum_slab_f32, sum_slab_f64,
 };
 use lehr::math::rng::{Address, Purpose};
 
@@ -25,6 +25,7 @@ struct Ratings {
     starts: Vec<usize>,
     others: Vec<u32>,
     weights: Vec<f64>,
+    coefficients: Vec<f64>,
 }
 
 /// Blocks of the given lengths. All numbers are exact in f32.
@@ -39,50 +40,71 @@ fn ratings(width: usize, n_rows: usize, lengths: &[usize], first: usize, seed: u
     }));
     let n: usize = lengths.iter().sum();
     let others = (0..n).map(|_| rng.below(n_rows as u64) as u32).collect();
-    let weights = (0..n).map(|_| single(rng.normal())).collect();
-    Ratings { width, slab, starts, others, weights }
+    let mut singles = || (0..n).map(|_| single(rng.normal())).collect();
+    let (weights, coefficients) = (singles(), singles());
+    Ratings { width, slab, starts, others, weights, coefficients }
 }
 
 fn narrow(x: &[f64]) -> Vec<f32> {
     x.iter().map(|&x| x as f32).collect()
 }
 
-/// Which of the four sums.
+/// Which of the sums.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     weighted: bool,
     single: bool,
+    split: Split,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind { weighted: false, single: true },
-    Kind { weighted: true, single: true },
-    Kind { weighted: false, single: false },
-    Kind { weighted: true, single: false },
-];
+/// Which columns are multiplied by coefficients.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Split {
+    None,
+    Mixed,
+    All,
+}
+
+impl Kind {
+    /// The split of a slab of this width, if there is one.
+    fn split(self, width: usize) -> Option<usize> {
+        match self.split {
+            Split::Mixed => (width > MIXED).then_some(width - MIXED),
+            _ if !SLAB_WIDTHS.contains(&width) => None,
+            Split::None => Some(width),
+            Split::All => Some(0),
+        }
+    }
+}
+
+fn kinds() -> Vec<Kind> {
+    let both = [false, true];
+    let kinds = both.into_iter().flat_map(|weighted| both.map(|single| (weighted, single)));
+    let with_split = |(weighted, single)| {
+        [Split::None, Split::Mixed, Split::All].map(|split| Kind { weighted, single, split })
+    };
+    kinds.flat_map(with_split).collect()
+}
 
 fn sum(isa: Isa, kind: Kind, r: &Ratings, out: &mut [f64], stride: usize) {
-    let (slab, weights) = (narrow(&r.slab), narrow(&r.weights));
-    match kind {
-        Kind { weighted: false, single: true } => {
-            sum_slab_f32(isa, r.width, &slab, &r.starts, &r.others, out, stride)
-        }
-        Kind { weighted: true, single: true } => {
-            weighted_sum_slab_f32(isa, r.width, &slab, &r.starts, &r.others, &weights, out, stride)
-        }
-        Kind { weighted: false, single: false } => {
-            sum_slab_f64(isa, r.width, &r.slab, &r.starts, &r.others, out, stride)
-        }
-        Kind { weighted: true, single: false } => weighted_sum_slab_f64(
-            isa, r.width, &r.slab, &r.starts, &r.others, &r.weights, out, stride,
-        ),
+    let split = kind.split(r.width).unwrap_or(r.width);
+    let weights = if kind.weighted { &r.weights[..] } else { &[] };
+    if kind.single {
+        let (slab, weights, coefficients) =
+            (narrow(&r.slab), narrow(weights), narrow(&r.coefficients));
+        let factors = Factors { weights: &weights, split, coefficients: &coefficients };
+        sum_slab_f32(isa, r.width, &slab, &r.starts, &r.others, factors, out, stride);
+    } else {
+        let factors = Factors { weights, split, coefficients: &r.coefficients };
+        sum_slab_f64(isa, r.width, &r.slab, &r.starts, &r.others, factors, out, stride);
     }
 }
 
 fn check_sums(r: &Ratings, stride: usize, seed: u64) {
     let n_blocks = r.starts.len() - 1;
     let before = normals(&mut rng(seed), n_blocks * stride + r.width);
-    for kind in KINDS {
+    for kind in kinds() {
+        let Some(split) = kind.split(r.width) else { continue };
         let results = in_every_set(|isa| {
             let mut out = before.clone();
             sum(isa, kind, r, &mut out, stride);
@@ -99,7 +121,8 @@ fn check_sums(r: &Ratings, stride: usize, seed: u64) {
             for n in r.starts[b] - r.starts[0]..r.starts[b + 1] - r.starts[0] {
                 let weight = if kind.weighted { r.weights[n] } else { 1.0 };
                 for c in 0..r.width {
-                    let term = weight * r.slab[r.others[n] as usize * r.width + c];
+                    let factor = if c < split { weight } else { r.coefficients[n] };
+                    let term = factor * r.slab[r.others[n] as usize * r.width + c];
                     expected[b * stride + c] += term;
                     sizes[b * stride + c] += term.abs();
                 }
@@ -122,7 +145,7 @@ fn check_sums(r: &Ratings, stride: usize, seed: u64) {
 
 #[test]
 fn sums_over_ratings_agree_with_plain_loops() {
-    for w in SLAB_WIDTHS {
+    for w in (1..=WIDEST_MIXED / 16).map(|lines| 16 * lines) {
         for length in 0..=67 {
             check_sums(&ratings(w, 9, &[length], 5, length as u64), w, 1);
             check_sums(&ratings(w, 40, &[length, 0, 3, 67 - length], 0, length as u64), w + 7, 2);
@@ -138,7 +161,8 @@ fn long_sums_keep_the_digits_of_short_ones() {
     let others = vec![0; 200_000];
     for (isa, w) in Isa::available().into_iter().flat_map(|isa| SLAB_WIDTHS.map(|w| (isa, w))) {
         let (slab, mut out) = (vec![0.1f32; w], vec![0.0; w]);
-        sum_slab_f32(isa, w, &slab, &[0, others.len()], &others, &mut out, w);
+        let plain = Factors { weights: &[], split: w, coefficients: &[] };
+        sum_slab_f32(isa, w, &slab, &[0, others.len()], &others, plain, &mut out, w);
         let expected = 200_000.0 * f64::from(0.1f32);
         assert!(out.iter().all(|x| (x / expected - 1.0).abs() < 1e-6), "{isa:?} {}", out[0]);
     }
@@ -149,7 +173,7 @@ fn a_block_is_summed_alike_wherever_it_stands() {
     const SLAB: usize = 32;
     let r = ratings(SLAB, 50, &[70, 33, 140], 0, 8);
     for isa in Isa::available() {
-        for kind in KINDS {
+        for kind in kinds() {
             let mut together = vec![0.0; 3 * SLAB];
             sum(isa, kind, &r, &mut together, SLAB);
             for b in 0..3 {
@@ -159,7 +183,8 @@ fn a_block_is_summed_alike_wherever_it_stands() {
                     slab: r.slab.clone(),
                     starts: r.starts[b..b + 2].to_vec(),
                     others: r.others[range.clone()].to_vec(),
-                    weights: r.weights[range].to_vec(),
+                    weights: r.weights[range.clone()].to_vec(),
+                    coefficients: r.coefficients[range].to_vec(),
                 };
                 let mut out = vec![0.0; SLAB];
                 sum(isa, kind, &alone, &mut out, SLAB);
@@ -173,7 +198,7 @@ fn a_block_is_summed_alike_wherever_it_stands() {
 fn sums_refuse_what_does_not_fit() {
     let panics = |r: &Ratings, length: usize, stride: usize| {
         Isa::available().into_iter().all(|isa| {
-            KINDS.into_iter().all(|kind| {
+            kinds().into_iter().all(|kind| {
                 std::panic::catch_unwind(|| sum(isa, kind, r, &mut vec![0.0; length], stride))
                     .is_err()
             })
@@ -199,13 +224,32 @@ fn sums_refuse_what_does_not_fit() {
     let mut bad = good();
     bad.width = 24;
     assert!(panics(&bad, 2 * SLAB, SLAB));
-    let mut bad = good();
-    bad.weights.pop();
-    let weighted = KINDS[1];
+    let mut short_of_weights = good();
+    short_of_weights.weights.pop();
+    let mut short_of_coefficients = good();
+    short_of_coefficients.coefficients.pop();
     let isa = Isa::detect();
-    assert!(
-        std::panic::catch_unwind(|| sum(isa, weighted, &bad, &mut [0.0; 2 * SLAB], SLAB)).is_err()
-    );
+    let panics = |bad: &Ratings, kind| {
+        std::panic::catch_unwind(|| sum(isa, kind, bad, &mut [0.0; 2 * SLAB], SLAB)).is_err()
+    };
+    for kind in kinds() {
+        assert_eq!(
+            panics(&short_of_weights, kind),
+            kind.weighted && kind.split != Split::All,
+            "{kind:?}"
+        );
+        assert_eq!(panics(&short_of_coefficients, kind), kind.split != Split::None, "{kind:?}");
+    }
+    // Splits that no table has.
+    let r = good();
+    for split in [8, 24, 33] {
+        let factors = Factors { weights: &r.weights[..], split, coefficients: &r.coefficients[..] };
+        let panics = std::panic::catch_unwind(|| {
+            let mut out = [0.0; 2 * SLAB];
+            sum_slab_f64(isa, SLAB, &r.slab, &r.starts, &r.others, factors, &mut out, SLAB);
+        });
+        assert!(panics.is_err(), "{split}");
+    }
 }
 
 fn normals_f32(isa: Isa, address: &Address, first: usize, n: usize) -> Vec<f32> {

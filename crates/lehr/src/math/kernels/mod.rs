@@ -22,8 +22,8 @@ pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes,
 pub use normal::fill_normal;
 pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
 pub use rows::{
-    SLAB_WIDTHS, centre_f32, centre_f64, congruence, is_positive_definite, posterior, sum_slab_f32,
-    sum_slab_f64, weighted_sum_slab_f32, weighted_sum_slab_f64,
+    Factors, MIXED, SLAB_WIDTHS, WIDEST_MIXED, centre_f32, centre_f64, congruence,
+    is_positive_definite, posterior, sum_slab_f32, sum_slab_f64,
 };
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{

@@ -2,10 +2,11 @@
 //!
 //! One side's variable is x = (o, b): d factors and, if there are biases, b. The other side's sums need
 //! its moments, laid out in columns: E[o o'] (packed), then, with biases, E[o], E[b o], E[b], E[b^2];
-//! and in slabs of their own, because they are summed times the rating, E[o] and E[b].
+//! and after a gap, because they are summed times the rating, E[o] and E[b].
 
 use std::ops::Range;
 
+use crate::math::kernels::{MIXED, WIDEST_MIXED};
 use crate::math::slabs::widths_for;
 
 /// The number of latent dimensions, whether there are biases, and what follows from that.
@@ -13,9 +14,7 @@ use crate::math::slabs::widths_for;
 pub(super) struct Columns {
     pub d: usize,
     pub biases: bool,
-    /// How many slabs are summed as they are; the others are summed times the rating.
-    pub moment_slabs: usize,
-    /// The first column of those.
+    /// The first column that is summed times the rating; those before are summed as they are.
     mean: usize,
     /// The number of columns.
     tail: usize,
@@ -23,15 +22,9 @@ pub(super) struct Columns {
 
 impl Columns {
     pub fn new(d: usize, biases: bool) -> Self {
-        let unplaced = Columns { d, biases, moment_slabs: 0, mean: 0, tail: 0 };
-        let moment_slabs = widths_for(unplaced.moments()).len();
-        let widths = unplaced.slabs();
-        Columns {
-            moment_slabs,
-            mean: widths[..moment_slabs].iter().sum(),
-            tail: widths.iter().sum(),
-            ..unplaced
-        }
+        let unplaced = Columns { d, biases, mean: 0, tail: 0 };
+        let mean = widths_for(unplaced.moments()).iter().sum();
+        Columns { mean, tail: unplaced.slabs().iter().sum(), ..unplaced }
     }
 
     /// Numbers in a packed d x d matrix.
@@ -61,8 +54,19 @@ impl Columns {
     /// The widths of all slabs.
     pub fn slabs(&self) -> Vec<usize> {
         let mut widths = widths_for(self.moments());
-        widths.extend(widths_for(self.free()));
+        let means = widths_for(self.free());
+        // A few dimensions take one pass over the ratings instead of several.
+        let all: usize = widths.iter().chain(&means).sum();
+        if means == [MIXED] && all <= WIDEST_MIXED {
+            return vec![all];
+        }
+        widths.extend(means);
         widths
+    }
+
+    /// How many columns of a slab are summed as they are; the others are summed times the rating.
+    pub fn split(&self, first: usize, width: usize) -> usize {
+        self.mean.clamp(first, first + width) - first
     }
 
     /// The columns of E[o], where they are not multiplied by the rating; only with biases.

@@ -8,8 +8,7 @@ use super::columns::Columns;
 use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::kernels::{
-    Isa, centre_f32, centre_f64, posterior, sum_slab_f32, sum_slab_f64, weighted_sum_slab_f32,
-    weighted_sum_slab_f64,
+    Factors, Isa, centre_f32, centre_f64, posterior, sum_slab_f32, sum_slab_f64,
 };
 use crate::math::slabs::Slabs;
 use crate::model::{Model, RowSet};
@@ -48,8 +47,7 @@ pub(super) struct SlabSum<'a, R> {
     pub slab: &'a [R],
     pub starts: &'a [usize],
     pub others: &'a [u32],
-    /// All 1, if there are none.
-    pub weights: Option<&'a [R]>,
+    pub factors: Factors<'a, R>,
     /// Numbers from one row's sums to the next one's.
     pub stride: usize,
 }
@@ -80,7 +78,7 @@ pub(super) trait Real: bytemuck::Pod + Send + Sync + Into<f64> {
 }
 
 macro_rules! real {
-    ($type:ty, $weights:expr, $sum:ident, $weighted:ident, $centre:ident) => {
+    ($type:ty, $weights:expr, $sum:ident, $centre:ident) => {
         impl Real for $type {
             fn of(x: f64) -> Self {
                 x as $type
@@ -92,11 +90,8 @@ macro_rules! real {
             }
 
             fn sum(isa: Isa, sum: SlabSum<'_, Self>, out: &mut [f64]) {
-                let SlabSum { width, slab, starts, others, weights, stride } = sum;
-                match weights {
-                    None => $sum(isa, width, slab, starts, others, out, stride),
-                    Some(w) => $weighted(isa, width, slab, starts, others, w, out, stride),
-                }
+                let SlabSum { width, slab, starts, others, factors, stride } = sum;
+                $sum(isa, width, slab, starts, others, factors, out, stride);
             }
 
             fn centre(isa: Isa, ratings: Centring<'_>, out: &mut [Self], sums: &mut [f64]) {
@@ -106,8 +101,8 @@ macro_rules! real {
         }
     };
 }
-real!(f32, |given, _| given, sum_slab_f32, weighted_sum_slab_f32, centre_f32);
-real!(f64, widen, sum_slab_f64, weighted_sum_slab_f64, centre_f64);
+real!(f32, |given, _| given, sum_slab_f32, centre_f32);
+real!(f64, widen, sum_slab_f64, centre_f64);
 
 fn widen<'a>(given: &[f32], room: &'a mut Vec<f64>) -> &'a [f64] {
     room.clear();

@@ -5,6 +5,7 @@ use super::expect::{Centring, Expect, Real, Sides, SlabSum};
 use super::hyper::Hyper;
 use super::{Pmf, error, side_of_phase};
 use crate::data::Ratings;
+use crate::math::kernels::Factors;
 use crate::math::slabs::Slabs;
 use crate::model::{Ask, RowShard};
 
@@ -89,13 +90,13 @@ impl Work<'_> {
             stride: width,
         };
         R::centre(isa, ratings, coefficients, &mut stats[columns.tail()..]);
-        let weights = given.map(|given| R::weights(given, weights));
+        let weights = R::weights(given.unwrap_or_default(), weights);
         for (slab, &w) in table.widths().iter().enumerate() {
-            let by_rating = slab >= columns.moment_slabs;
-            let weights = if by_rating { Some(&coefficients[..]) } else { weights };
+            let first = table.columns(slab).start;
+            let factors = Factors { weights, split: columns.split(first, w), coefficients };
             let values = table.slab(slab);
-            let sum = SlabSum { width: w, slab: values, starts, others, weights, stride: width };
-            R::sum(isa, sum, &mut stats[table.columns(slab).start..]);
+            let sum = SlabSum { width: w, slab: values, starts, others, factors, stride: width };
+            R::sum(isa, sum, &mut stats[first..]);
         }
 
         if ask.bound {

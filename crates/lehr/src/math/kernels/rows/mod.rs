@@ -15,9 +15,7 @@ mod congruence;
 pub use centre::{centre_f32, centre_f64};
 pub use congruence::congruence;
 pub use posterior::{is_positive_definite, posterior};
-pub use sums::{
-    SLAB_WIDTHS, sum_slab_f32, sum_slab_f64, weighted_sum_slab_f32, weighted_sum_slab_f64,
-};
+pub use sums::{Factors, MIXED, SLAB_WIDTHS, WIDEST_MIXED, sum_slab_f32, sum_slab_f64};
 
 /// More dimensions than any factorisation has; sizes up to it cannot overflow.
 const MOST_DIMS: usize = 1 << 16;

@@ -10,6 +10,13 @@ use std::ops::Range;
 /// fewer passes.
 pub const SLAB_WIDTHS: [usize; 3] = [16, 32, 64];
 
+/// The most columns of a slab whose last [`MIXED`] columns have coefficients: as many sums as fit into
+/// AVX2's registers, together with their factors.
+pub const WIDEST_MIXED: usize = 96;
+
+/// How many columns these are.
+pub const MIXED: usize = 16;
+
 /// Ratings that are summed in registers before the sum goes to f64: the error then stays that of
 /// this many additions in f32, however many ratings a block has.
 const STRETCH: usize = 64;
@@ -22,54 +29,45 @@ const AHEAD: usize = 16;
 const MOST_SETS: usize = 2;
 
 /// Vectors of the widest slab with the fewest lanes that there are.
-const MOST_VECTORS: usize = 64 / 4;
+const MOST_VECTORS: usize = WIDEST_MIXED / 4;
+
+/// What the ratings' rows are multiplied by before they are added up.
+#[derive(Debug, Clone, Copy)]
+pub struct Factors<'a, R> {
+    /// The weights of the ratings, for the first columns of a slab; none: all are 1.
+    pub weights: &'a [R],
+    /// How many columns these are: none, all, or in a mixed slab all but the last [`MIXED`].
+    pub split: usize,
+    /// Weights times ratings, for the other columns.
+    pub coefficients: &'a [R],
+}
 
 dispatch! {
-    /// `out[b * stride + c] = sum_n slab[others[n] * width + c]` for each block b and column c < width, n
-    /// going over `starts[b] .. starts[b + 1]`; `others` begins with rating `starts[0]`.
+    /// `out[b * stride + c] = sum_n f_n slab[others[n] * width + c]` for each block b and column c <
+    /// width, n going over `starts[b] .. starts[b + 1]`; f_n is the weight or the coefficient of rating
+    /// n. `others`, `weights` and `coefficients` begin with rating `starts[0]`.
     ///
     /// Equivalent to the sum in f64, but for rounding: 64 ratings of a block at a time are summed
     /// in f32, the even and the odd ones apart, and the sums of the two are added up in `out`. Column c
     /// is summed alike in every instruction set.
     ///
     /// # Panics
-    /// If the slab has another width than [`SLAB_WIDTHS`], the starts descend, a length does not fit or a row of `others` is not in the slab.
+    /// If the slab has another width than [`SLAB_WIDTHS`] (mixed ones: than a multiple of 16 up to
+    /// [`WIDEST_MIXED`]) or another split than there is, the starts descend, a length does not fit or a
+    /// row of `others` is not in the slab.
     sum_slab_f32 => sum_f32_body(
-        width: usize, slab: &[f32], starts: &[usize], others: &[u32], out: &mut [f64],
-        stride: usize,
-    )
-}
-
-dispatch! {
-    /// `out[b * stride + c] = sum_n weights[n] * slab[others[n] * width + c]`, otherwise as
-    /// [`sum_slab_f32`]; `weights` begins with rating `starts[0]`.
-    ///
-    /// Equivalent to the sum in f64, but for rounding.
-    weighted_sum_slab_f32 => weighted_sum_f32_body(
-        width: usize, slab: &[f32], starts: &[usize], others: &[u32], weights: &[f32],
-        out: &mut [f64],
-        stride: usize,
+        width: usize, slab: &[f32], starts: &[usize], others: &[u32], factors: Factors<'_, f32>,
+        out: &mut [f64], stride: usize,
     )
 }
 
 dispatch! {
     /// [`sum_slab_f32`] for a table of f64, summed in f64 in the order of the ratings.
     ///
-    /// Equivalent to `out[b * stride + c] = sum_n slab[others[n] * width + c]`.
+    /// Equivalent to `out[b * stride + c] = sum_n f_n slab[others[n] * width + c]`.
     sum_slab_f64 => sum_f64_body(
-        width: usize, slab: &[f64], starts: &[usize], others: &[u32], out: &mut [f64],
-        stride: usize,
-    )
-}
-
-dispatch! {
-    /// [`weighted_sum_slab_f32`] for a table of f64, summed in f64 in the order of the ratings.
-    ///
-    /// Equivalent to `out[b * stride + c] = sum_n weights[n] * slab[others[n] * width + c]`.
-    weighted_sum_slab_f64 => weighted_sum_f64_body(
-        width: usize, slab: &[f64], starts: &[usize], others: &[u32], weights: &[f64],
-        out: &mut [f64],
-        stride: usize,
+        width: usize, slab: &[f64], starts: &[usize], others: &[u32], factors: Factors<'_, f64>,
+        out: &mut [f64], stride: usize,
     )
 }
 
@@ -203,23 +201,11 @@ fn sum_f32_body<L: Narrow>(
     slab: &[f32],
     starts: &[usize],
     others: &[u32],
+    factors: Factors<'_, f32>,
     out: &mut [f64],
     stride: usize,
 ) {
-    sum_slab::<Single<L::Single>, false>(width, slab, starts, others, &[], out, stride);
-}
-
-#[inline(always)]
-fn weighted_sum_f32_body<L: Narrow>(
-    width: usize,
-    slab: &[f32],
-    starts: &[usize],
-    others: &[u32],
-    weights: &[f32],
-    out: &mut [f64],
-    stride: usize,
-) {
-    sum_slab::<Single<L::Single>, true>(width, slab, starts, others, weights, out, stride);
+    sum_slab::<Single<L::Single>>(width, slab, starts, others, factors, out, stride);
 }
 
 #[inline(always)]
@@ -228,60 +214,68 @@ fn sum_f64_body<L: Lanes>(
     slab: &[f64],
     starts: &[usize],
     others: &[u32],
+    factors: Factors<'_, f64>,
     out: &mut [f64],
     stride: usize,
 ) {
-    sum_slab::<Double<L>, false>(width, slab, starts, others, &[], out, stride);
+    sum_slab::<Double<L>>(width, slab, starts, others, factors, out, stride);
 }
 
+/// Enters the loop compiled for the width and the split.
 #[inline(always)]
-fn weighted_sum_f64_body<L: Lanes>(
-    width: usize,
-    slab: &[f64],
-    starts: &[usize],
-    others: &[u32],
-    weights: &[f64],
-    out: &mut [f64],
-    stride: usize,
-) {
-    sum_slab::<Double<L>, true>(width, slab, starts, others, weights, out, stride);
-}
-
-/// Enters the loop compiled for the width.
-#[inline(always)]
-fn sum_slab<C: Columns, const WEIGHTED: bool>(
+fn sum_slab<C: Columns>(
     width: usize,
     slab: &[C::Number],
     starts: &[usize],
     others: &[u32],
-    weights: &[C::Number],
+    factors: Factors<'_, C::Number>,
     out: &mut [f64],
     stride: usize,
 ) {
-    match width {
-        16 => sum_blocks::<C, WEIGHTED, 16>(slab, starts, others, weights, out, stride),
-        32 => sum_blocks::<C, WEIGHTED, 32>(slab, starts, others, weights, out, stride),
-        64 => sum_blocks::<C, WEIGHTED, 64>(slab, starts, others, weights, out, stride),
-        _ => panic!("a slab has 16, 32 or 64 columns, not {width}"),
+    macro_rules! enter {
+        ($width:literal, $split:literal) => {
+            if $split > 0 && !factors.weights.is_empty() {
+                sum_blocks::<C, true, $width, $split>(slab, starts, others, factors, out, stride)
+            } else {
+                sum_blocks::<C, false, $width, $split>(slab, starts, others, factors, out, stride)
+            }
+        };
+    }
+    match (width, factors.split) {
+        (16, 0) => enter!(16, 0),
+        (16, 16) => enter!(16, 16),
+        (32, 0) => enter!(32, 0),
+        (32, 16) => enter!(32, 16),
+        (32, 32) => enter!(32, 32),
+        (64, 0) => enter!(64, 0),
+        (64, 64) => enter!(64, 64),
+        (48, 32) => enter!(48, 32),
+        (64, 48) => enter!(64, 48),
+        (80, 64) => enter!(80, 64),
+        (96, 80) => enter!(96, 80),
+        (_, split) => panic!("no slab has {width} columns of which {split} come first"),
     }
 }
 
 /// All blocks; without weights the slice of them is not looked at.
 #[inline(always)]
-fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize>(
+fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
     slab: &[C::Number],
     starts: &[usize],
     others: &[u32],
-    weights: &[C::Number],
+    factors: Factors<'_, C::Number>,
     out: &mut [f64],
     stride: usize,
 ) {
     const { assert!(W.is_multiple_of(C::N) && W / C::N <= MOST_VECTORS) };
     const { assert!(STRETCH.is_multiple_of(MOST_SETS)) };
+    const { assert!(SPLIT.is_multiple_of(C::N) && SPLIT <= W) };
     let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else { return };
     assert!(starts.is_sorted(), "blocks follow each other");
     assert_eq!(others.len(), last - first, "a row for each rating");
+    let Factors { weights, coefficients, .. } = factors;
     assert!(!WEIGHTED || weights.len() == others.len(), "a weight for each rating");
+    assert!(SPLIT == W || coefficients.len() == others.len(), "a coefficient for each rating");
     let n_blocks = starts.len() - 1;
     if n_blocks == 0 {
         return;
@@ -303,7 +297,8 @@ fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize>(
             // SAFETY: starts ascend up to the number of ratings; every row of `others` is in the
             // slab, and `to` has room for its columns.
             unsafe {
-                let sums = sum_stretch::<C, WEIGHTED, W>(slab.as_ptr(), others, weights, n..stop);
+                let sums =
+                    sum_stretch::<C, WEIGHTED, W, SPLIT>(slab.as_ptr(), others, factors, n..stop);
                 for (v, sum) in sums.into_iter().enumerate().take(W / C::N) {
                     let to = to.add(v * C::N);
                     if is_first { sum.store_to(to) } else { sum.add_to(to) }
@@ -320,10 +315,10 @@ fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize>(
 /// # Safety
 /// The stretch must be one of ratings, and row `o` of the slab readable for each o of `others`.
 #[inline(always)]
-unsafe fn sum_stretch<C: Columns, const WEIGHTED: bool, const W: usize>(
+unsafe fn sum_stretch<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
     slab: *const C::Number,
     others: &[u32],
-    weights: &[C::Number],
+    factors: Factors<'_, C::Number>,
     stretch: Range<usize>,
 ) -> [C; MOST_VECTORS] {
     let mut sums = [[C::zero(); MOST_VECTORS]; MOST_SETS];
@@ -331,13 +326,13 @@ unsafe fn sum_stretch<C: Columns, const WEIGHTED: bool, const W: usize>(
     while n + C::sets(W) <= stretch.end {
         for (set, sums) in sums.iter_mut().enumerate().take(C::sets(W)) {
             // SAFETY: `n + set` is within the stretch; rows are vouched for by the caller.
-            unsafe { add_row::<C, WEIGHTED, W>(slab, others, weights, n + set, sums) };
+            unsafe { add_row::<C, WEIGHTED, W, SPLIT>(slab, others, factors, n + set, sums) };
         }
         n += C::sets(W);
     }
     if n < stretch.end {
         // SAFETY: as above.
-        unsafe { add_row::<C, WEIGHTED, W>(slab, others, weights, n, &mut sums[0]) };
+        unsafe { add_row::<C, WEIGHTED, W, SPLIT>(slab, others, factors, n, &mut sums[0]) };
     }
     let [mut even, odd] = sums;
     if C::sets(W) == 2 {
@@ -353,10 +348,10 @@ unsafe fn sum_stretch<C: Columns, const WEIGHTED: bool, const W: usize>(
 /// # Safety
 /// As `sum_stretch`, and `n` must be below the number of ratings.
 #[inline(always)]
-unsafe fn add_row<C: Columns, const WEIGHTED: bool, const W: usize>(
+unsafe fn add_row<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
     slab: *const C::Number,
     others: &[u32],
-    weights: &[C::Number],
+    factors: Factors<'_, C::Number>,
     n: usize,
     sums: &mut [C; MOST_VECTORS],
 ) {
@@ -367,8 +362,10 @@ unsafe fn add_row<C: Columns, const WEIGHTED: bool, const W: usize>(
         let row = slab.add(*others.get_unchecked(n) as usize * W);
         for (v, sum) in sums.iter_mut().enumerate().take(W / C::N) {
             let columns = C::load(row.add(v * C::N));
-            *sum = if WEIGHTED {
-                columns.mul_add(C::splat(*weights.get_unchecked(n)), *sum)
+            *sum = if v * C::N >= SPLIT {
+                columns.mul_add(C::splat(*factors.coefficients.get_unchecked(n)), *sum)
+            } else if WEIGHTED {
+                columns.mul_add(C::splat(*factors.weights.get_unchecked(n)), *sum)
             } else {
                 sum.add(columns)
             };
