@@ -262,14 +262,14 @@ impl Plan {
 impl FitConfig {
     /// Checks every setting against the number of items to fit and fills in the defaults.
     pub fn check(&self, n_items: usize) -> Result<Plan> {
-        self.check_sizes(n_items, None)
+        self.check_sizes(n_items, "items", None)
     }
 
     /// Checks every setting against the items to fit, which may belong to blocks of their own.
     pub fn check_for<D: Dataset>(&self, data: &D) -> Result<Plan> {
         let (n_items, block) = (data.n_items(), data.largest_block());
         let block = (!data.groups(0).is_empty()).then_some(block);
-        let mut plan = self.check_sizes(n_items, block)?;
+        let mut plan = self.check_sizes(n_items, D::ITEMS, block)?;
         if block.is_some() && self.law == Law::Lagged && self.effective != Effective::Off {
             let allowed =
                 "is for models in which one batch serves all; use gaussian, gamma or subsample";
@@ -287,13 +287,17 @@ impl FitConfig {
         Ok(plan)
     }
 
-    fn check_sizes(&self, n_items: usize, block: Option<usize>) -> Result<Plan> {
+    fn check_sizes(&self, n_items: usize, items: &str, block: Option<usize>) -> Result<Plan> {
         if n_items == 0 {
-            return Err(Error::data("there are no items to fit; is everything held out?"));
+            return Err(Error::data(format!(
+                "there are no {items} to fit; is everything held out?"
+            )));
         }
         if n_items > u32::MAX as usize {
             let most = u32::MAX;
-            return Err(Error::data(format!("there are {n_items} items, and {most} is the most")));
+            return Err(Error::data(format!(
+                "there are {n_items} {items}, and {most} is the most"
+            )));
         }
         let positive = |field: &str, value: Option<u64>| match value {
             Some(0) => Err(Error::config(field, 0, "must be at least 1")),
@@ -324,15 +328,15 @@ impl FitConfig {
                     "batch",
                     batch,
                     format!(
-                        "there are only {n_items} items to fit; use a smaller batch, or leave it \
-                         out to use all items in every step (batch VI)"
+                        "there are only {n_items} {items} to fit; use a smaller batch, or leave it \
+                         out to use all {items} in every step (batch VI)"
                     ),
                 ));
             }
         }
         if let Some(population) = self.population.filter(|&population| population < n_items) {
             let allowed =
-                format!("there are {n_items} items to fit already; leave it out, or more");
+                format!("there are {n_items} {items} to fit already; leave it out, or more");
             return Err(Error::config("population", population, allowed));
         }
         if let Some(problem) = self.effective.problem() {

@@ -457,6 +457,9 @@ impl Ask {
 
 /// A collection of items.
 pub trait Dataset: Sync {
+    /// What messages call the items.
+    const ITEMS: &'static str = "items";
+
     /// N, the number of items.
     fn n_items(&self) -> usize;
     /// Each item's own weight; all 1 if absent. A weight of 2 counts as the item twice.
@@ -507,6 +510,8 @@ impl Dataset for crate::data::Docs {
 }
 
 impl Dataset for crate::data::Ratings {
+    const ITEMS: &'static str = "ratings";
+
     fn n_items(&self) -> usize {
         self.n_ratings()
     }

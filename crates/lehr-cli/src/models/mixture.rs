@@ -16,7 +16,7 @@ use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
 use lehr::write::{self, Column};
 
-use super::{NewData, OpenRun, Served, items};
+use super::{Head, NewData, OpenRun, Served, items};
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
@@ -41,12 +41,9 @@ struct Scores {
 
 #[derive(Serialize)]
 struct Summary<'a> {
-    model: &'a str,
-    complete: bool,
-    step: u64,
-    bound: Option<f64>,
+    #[serde(flatten)]
+    head: Head<'a>,
     effective_clusters: f64,
-    guard_hits: u64,
     components: &'a [Component],
 }
 
@@ -169,12 +166,8 @@ impl Served for Mixture {
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
         let state = run.saved.model_state();
         text::print_json(&Summary {
-            model: &run.record.model,
-            complete: matches!(run.saved, Saved::Complete(..)),
-            step: state.step,
-            bound: climb.last().map(|o| o.bound),
+            head: Head::of(run, climb),
             effective_clusters: run.model.effective_clusters(state.lambda.table()),
-            guard_hits: state.guard_hits,
             components: &run.model.components(state.lambda.table()),
         })
     }

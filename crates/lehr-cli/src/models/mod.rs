@@ -7,9 +7,11 @@ mod pmf;
 pub use lda::topics;
 pub use pmf::recommend;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use serde::Serialize;
 
 use lehr::ErrorKind;
 use lehr::model::Dataset;
@@ -68,6 +70,33 @@ pub trait Served: Stored {
 
     /// Prints the run as one JSON line.
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()>;
+}
+
+/// What `show --json` says of a run of any model.
+#[derive(Serialize)]
+struct Head<'a> {
+    model: &'a str,
+    complete: bool,
+    step: u64,
+    bound: Option<f64>,
+    heldout: Option<f64>,
+    measures: Option<&'a BTreeMap<String, f64>>,
+    guard_hits: u64,
+}
+
+impl<'a> Head<'a> {
+    fn of<M: Served>(run: &'a OpenRun<M>, climb: &[&'a Observation]) -> Self {
+        let (state, last) = (run.saved.model_state(), climb.last().copied());
+        Head {
+            model: &run.record.model,
+            complete: matches!(run.saved, Saved::Complete(..)),
+            step: state.step,
+            bound: last.map(|o| o.bound),
+            heldout: last.and_then(|o| o.heldout),
+            measures: last.map(|o| &o.measures),
+            guard_hits: state.guard_hits,
+        }
+    }
 }
 
 /// Does `$work` with `$M` as the type of the model of a run. This is the list of models.

@@ -42,7 +42,8 @@ impl Ids {
 
     /// Reads the names that [`save`](Ids::save) wrote. A name that comes twice is refused.
     pub fn load(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::io(path, "cannot open", error))?;
+        let file =
+            File::open(path).map_err(|error| Error::io(path, "cannot open the names", error))?;
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let mut ids = Ids::default();
         let mut line = Vec::new();

@@ -112,10 +112,12 @@ impl Form {
     /// The form of a file by its first record, and whether that holds names.
     fn of(path: &Path, records: &mut Records<'_>) -> Result<(Self, bool)> {
         let line = &records.text;
-        if has_colons(line) {
+        let first = line.iter().position(|byte| matches!(byte, b'|' | b',' | b';' | b'\t' | b'"'));
+        // An id and a title make two fields, too few to be told from a title with colons by number.
+        let colons = line.windows(2).position(|two| two == b"::");
+        if has_colons(line) || colons.is_some_and(|at| first.is_none_or(|first| at < first)) {
             return Ok((Form::Colons, false));
         }
-        let first = line.iter().position(|byte| matches!(byte, b'|' | b',' | b';' | b'\t' | b'"'));
         if first.is_some_and(|at| line[at] == b'|') {
             return Ok((Form::Pipes, false));
         }

@@ -31,7 +31,7 @@ fn parts<M: Stored>(data: M::Data, config: &FitConfig) -> Result<Parts<M::Data>>
         return Ok(Parts { train: data, heldout: None });
     }
     if held_out >= n_items {
-        let allowed = format!("there are only {n_items} items; hold out fewer");
+        let allowed = format!("there are only {n_items} {}; hold out fewer", M::Data::ITEMS);
         return Err(Error::config("holdout", config.holdout, allowed));
     }
     let (kept, out) = split(n_items, held_out, config.seed, Purpose::Holdout);

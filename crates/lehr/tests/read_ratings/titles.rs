@@ -19,6 +19,7 @@ fn every_format_says_the_same() {
     let expected = pairs(&[("1", "Up, up"), ("2", "Zoé: a life")]);
     for (name, bytes) in [
         ("movies.dat", &b"1::Up, up::Drama|Animation\n2::Zo\xe9: a life::Comedy\n"[..]),
+        ("two.dat", "1::Up, up\n2::Zoé: a life\n".as_bytes()),
         ("u.item", b"1|Up, up|01-Jan-1995||http://x|0\n2|Zo\xe9: a life|||\n"),
         ("movie_titles.txt", b"1,2003,Up, up\r\n2,NULL,Zo\xe9: a life\r\n"),
         (

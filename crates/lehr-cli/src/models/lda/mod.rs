@@ -15,7 +15,7 @@ use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 use lehr::write::{self, Column};
 
-use super::{NewData, OpenRun, Served, items, left_out};
+use super::{Head, NewData, OpenRun, Served, items, left_out};
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, number, plural, quoted, rounded};
@@ -27,14 +27,9 @@ const SHOWN_TOPICS: usize = 5;
 
 #[derive(Serialize)]
 struct Summary<'a> {
-    model: &'a str,
-    complete: bool,
-    step: u64,
-    bound: Option<f64>,
+    #[serde(flatten)]
+    head: Head<'a>,
     bound_sample: Option<usize>,
-    heldout: Option<f64>,
-    measures: serde_json::Value,
-    guard_hits: u64,
     eta: f64,
     topics: Vec<topics::Listed>,
 }
@@ -193,17 +188,10 @@ impl Served for Lda {
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
         let state = run.saved.model_state();
-        let last = climb.last();
         let topics = run.model.topics(&state.lambda, SHOWN_WORDS, 0.6);
         text::print_json(&Summary {
-            model: &run.record.model,
-            complete: matches!(run.saved, Saved::Complete(..)),
-            step: state.step,
-            bound: last.map(|o| o.bound),
-            bound_sample: last.and_then(|o| o.bound_sample),
-            heldout: last.and_then(|o| o.heldout),
-            measures: serde_json::to_value(last.map(|o| &o.measures))?,
-            guard_hits: state.guard_hits,
+            head: Head::of(run, climb),
+            bound_sample: climb.last().and_then(|o| o.bound_sample),
             eta: run.model.eta(&state.lambda),
             topics: topics.iter().map(|topic| topics::Listed::new(run, topic, None)).collect(),
         })

@@ -16,7 +16,7 @@ use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 
-use super::{NewData, OpenRun, Served};
+use super::{Head, NewData, OpenRun, Served};
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, in_line, rounded, table};
@@ -32,13 +32,8 @@ const LONGEST_ID: usize = 40;
 
 #[derive(Serialize)]
 struct Summary<'a> {
-    model: &'a str,
-    complete: bool,
-    step: u64,
-    bound: Option<f64>,
-    heldout: Option<f64>,
-    measures: serde_json::Value,
-    guard_hits: u64,
+    #[serde(flatten)]
+    head: Head<'a>,
     users: usize,
     items: usize,
     /// Those that the model was fitted to.
@@ -197,13 +192,7 @@ impl Served for Pmf {
         let (state, last) = (run.saved.model_state(), climb.last());
         let frozen = &run.record.frozen;
         text::print_json(&Summary {
-            model: &run.record.model,
-            complete: matches!(run.saved, Saved::Complete(..)),
-            step: state.step,
-            bound: last.map(|o| o.bound),
-            heldout: last.and_then(|o| o.heldout),
-            measures: serde_json::to_value(last.map(|o| &o.measures))?,
-            guard_hits: state.guard_hits,
+            head: Head::of(run, climb),
             users: frozen.users,
             items: frozen.items,
             ratings: frozen.ratings,
