@@ -9,7 +9,6 @@ use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
-use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::objective;
 use lehr::run::trace::Observation;

@@ -196,24 +196,29 @@ const CHUNK: usize = 16_384;
 /// the 32 that `fill_normal` draws together, and part of the definition of the mean.
 const STRIP: usize = 1024;
 
+/// Runs `work` on every chunk, with its number; in parallel if there is more than one and this is a thread
+/// of a pool. Whoever calls from a thread of their own keeps to it: the global pool is not ours to start.
+fn each_chunk<T: Send>(out: &mut [f64], work: impl Fn(usize, &mut [f64]) -> T + Sync) -> Vec<T> {
+    if out.len() <= CHUNK || rayon::current_thread_index().is_none() {
+        return out.chunks_mut(CHUNK).enumerate().map(|(c, chunk)| work(c, chunk)).collect();
+    }
+    out.par_chunks_mut(CHUNK).enumerate().map(|(c, chunk)| work(c, chunk)).collect()
+}
+
 fn gaussian(variance: f64, address: Address, out: &mut [f64]) {
     let isa = Isa::detect();
     // Sums per chunk, added in order of the chunks: the same bits for any number of threads.
-    let sums: Vec<f64> = out
-        .par_chunks_mut(CHUNK)
-        .enumerate()
-        .map(|(c, chunk)| {
-            let mut sum = 0.0;
-            for (s, strip) in chunk.chunks_mut(STRIP).enumerate() {
-                fill_normal(isa, &address, c * CHUNK + s * STRIP, strip);
-                sum += sum_of(strip);
-            }
-            sum
-        })
-        .collect();
+    let sums = each_chunk(out, |c, chunk| {
+        let mut sum = 0.0;
+        for (s, strip) in chunk.chunks_mut(STRIP).enumerate() {
+            fill_normal(isa, &address, c * CHUNK + s * STRIP, strip);
+            sum += sum_of(strip);
+        }
+        sum
+    });
     let mean = sums.iter().sum::<f64>() / out.len() as f64;
     let deviation = variance.sqrt();
-    out.par_chunks_mut(CHUNK).for_each(|chunk| {
+    each_chunk(out, |_, chunk| {
         for w in chunk {
             *w = 1.0 + deviation * (*w - mean);
         }
@@ -236,7 +241,11 @@ fn gamma(variance: f64, address: Address, out: &mut [f64]) {
     let size = out.len() as f64;
     let shape = (1.0 / variance - 1.0 / size).max(0.0);
     if shape > 0.0 {
-        out.par_iter_mut().enumerate().for_each(|(n, w)| *w = address.rng(n as u64).gamma(shape));
+        each_chunk(out, |c, chunk| {
+            for (n, w) in chunk.iter_mut().enumerate() {
+                *w = address.rng((c * CHUNK + n) as u64).gamma(shape);
+            }
+        });
     }
     let sum: f64 = out.iter().sum();
     if shape > 0.0 && sum > 0.0 {

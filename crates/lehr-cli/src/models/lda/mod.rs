@@ -10,7 +10,6 @@ use serde::Serialize;
 use lehr::lambda::Lambda;
 use lehr::models::lda::{Lda, LearnAlpha};
 use lehr::read::DocsOptions;
-use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 use lehr::write::{self, Column};

@@ -12,7 +12,6 @@ use serde::Serialize;
 use lehr::data::Side;
 use lehr::models::pmf::Pmf;
 use lehr::read::RatingsOptions;
-use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 
@@ -189,7 +188,7 @@ impl Served for Pmf {
     }
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
-        let (state, last) = (run.saved.model_state(), climb.last());
+        let state = run.saved.model_state();
         let frozen = &run.record.frozen;
         text::print_json(&Summary {
             head: Head::of(run, climb),
