@@ -7,6 +7,7 @@ mod models;
 #[allow(dead_code, reason = "figures of other commands will use the rest of it")]
 mod picture;
 mod progress;
+mod reproduce;
 mod text;
 
 use std::io::Write;
@@ -51,5 +52,6 @@ fn run(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Recommend(args) => commands::recommend::run(args),
         Command::Convert(args) => commands::convert::run(args),
         Command::Demo(args) => commands::demo::run(args),
+        Command::Reproduce(args) => commands::reproduce::run(args),
     }
 }

@@ -18,7 +18,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Ctrl-C or a termination signal asks for a stop after the current step; a second one means now. A
 /// hang-up is left alone, for those who use nohup.
-fn catch_interrupts(quiet: bool) {
+pub fn catch_interrupts(quiet: bool) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // Without a handler a signal simply ends the program, which the checkpoints survive.
@@ -36,6 +36,11 @@ fn catch_interrupts(quiet: bool) {
             }
         });
     });
+}
+
+/// Whether the user has asked for a stop.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
 }
 
 /// What a session saw of itself.
@@ -141,7 +146,7 @@ impl Watcher for Bar {
     }
 
     fn wants_stop(&self) -> bool {
-        INTERRUPTED.load(Ordering::SeqCst)
+        interrupted()
     }
 }
 

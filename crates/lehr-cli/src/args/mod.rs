@@ -5,12 +5,14 @@ mod fit;
 mod lda;
 mod mixture;
 mod pmf;
+mod reproduce;
 
 pub use docs::{DocsArgs, WordsArgs};
 pub use fit::{ConfigFile, FitArgs, OutputArgs, model_table};
 pub use lda::LdaArgs;
 pub use mixture::{MixtureArgs, PointsArgs};
 pub use pmf::{PmfArgs, Ranking, RatingsArgs, RecommendArgs};
+pub use reproduce::{ReproduceArgs, Which};
 
 use std::path::PathBuf;
 
@@ -82,6 +84,9 @@ pub enum Command {
     Convert(ConvertArgs),
     /// See what annealing does: a small mixture fitted three ways. Needs no data.
     Demo(DemoArgs),
+    /// Run the paper's experiments again: figures, raw runs, and a page with a verdict on every claim.
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArgs),
 }
 
 /// The models.
@@ -141,6 +146,13 @@ Examples:
   lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b              annealed
   lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p               the paper's model
   lehr recommend runs/ml --user 42 --titles movies.dat";
+
+const REPRODUCE_EXAMPLES: &str = "Examples:\n  \
+    lehr reproduce all --quick -o out\n  \
+    lehr reproduce fig3 -o out\n  \
+    lehr reproduce fig1 --data DIR --runs 5 -o out\n\n\
+    MovieLens and the news corpora are not ours to ship: docs/RESULTS.md says where to get them.\n\
+    An interrupted command goes on where it stopped when it is given again.";
 
 const RECOMMEND_EXAMPLES: &str = "\
 mean is for what a user will like most now. ucb prefers items of which the model is unsure, so that

@@ -10,6 +10,7 @@ pub mod topics;
 pub mod recommend;
 pub mod convert;
 pub mod demo;
+pub mod reproduce;
 
 /// How a command ended, if not in an error.
 pub enum End {

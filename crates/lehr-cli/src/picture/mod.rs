@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 pub use colour::Colour;
-pub use series::Series;
+pub use series::{Series, mean_line};
 
 /// Pixels of the PNG per unit of the SVG.
 const PNG_SCALE: f32 = 2.0;

@@ -1,0 +1,89 @@
+//! Runs jobs side by side, one thread each, and shows how far they are.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Experiment;
+use super::records::{Job, Record, Store};
+use crate::progress;
+
+/// Steps of the bar for the cost of all jobs together.
+const BAR: f64 = 1e6;
+
+/// Runs the jobs that the store does not have, the longest first, on `threads` threads (0: all cores).
+/// An interruption ends it after the runs that are complete; what is under way is lost.
+pub fn run(
+    experiment: &dyn Experiment,
+    jobs: &[Job],
+    store: &mut Store,
+    threads: usize,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let mut left: Vec<&Job> = jobs.iter().filter(|job| !store.has(job)).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    // Taken from the back; the sort is stable, so the order is always the same.
+    left.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    let total: f64 = jobs.iter().map(|job| job.cost).sum();
+    let done = total - left.iter().map(|job| job.cost).sum::<f64>();
+    let bar = bar(experiment.name(), quiet);
+    let share = |cost: f64| (BAR * cost / total) as u64;
+    bar.set_position(share(done));
+    bar.reset_eta();
+    progress::catch_interrupts(quiet);
+
+    let n_jobs = left.len();
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        n => n,
+    };
+    let left = Mutex::new(left);
+    let failed = AtomicBool::new(false);
+    let stop = || progress::interrupted() || failed.load(Ordering::SeqCst);
+    let kept: Mutex<(&mut Store, f64, usize)> = Mutex::new((store, done, 0));
+    let work = || -> anyhow::Result<()> {
+        loop {
+            let next = if stop() { None } else { left.lock().expect("no panic").pop() };
+            let Some(job) = next else { return Ok(()) };
+            bar.set_message(format!("{}, {}, start {}", job.setting, job.method, job.start + 1));
+            let result = experiment.run(job, &stop);
+            let found: Option<Record> = match result {
+                Ok(found) => found,
+                Err(error) => {
+                    failed.store(true, Ordering::SeqCst);
+                    return Err(error);
+                }
+            };
+            let Some(record) = found else { return Ok(()) };
+            let (store, cost, count) = &mut *kept.lock().expect("no panic");
+            store.add(record)?;
+            *cost += job.cost;
+            *count += 1;
+            bar.set_position(share(*cost));
+        }
+    };
+    let results: Vec<anyhow::Result<()>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(n_jobs)).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .map(|w| w.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
+            .collect()
+    });
+    bar.finish_and_clear();
+    results.into_iter().collect()
+}
+
+fn bar(name: &str, quiet: bool) -> ProgressBar {
+    let target = match quiet {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr_with_hz(4),
+    };
+    let bar = ProgressBar::with_draw_target(Some(BAR as u64), target);
+    let style = "{prefix} {bar:24.cyan/dim} {percent}%  {eta} left  {wide_msg}";
+    bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
+    bar.set_prefix(name.to_string());
+    bar
+}
