@@ -1,0 +1,193 @@
+//! What the runs of figure 1 say about the paper's claims.
+
+use super::super::{Claim, Condition, Record, Records};
+use super::figures::is_main;
+use super::sets::Set;
+use super::settings::{Method, Setting};
+use crate::text::rounded;
+
+/// All claims.
+pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Claim> {
+    let found = Found { settings, records };
+    let sweeps: Vec<String> =
+        sets.iter().map(|set| format!("{} sweeps of {}", set.sweeps, set.name)).collect();
+    let sweeps = sweeps.join(", ");
+    let short = |s: &Setting| !s.long;
+    let long = |s: &Setting| s.long;
+    let bounds = |which: &dyn Fn(&Setting) -> bool, other: Method| {
+        found.conditions(which, |s| found.ends(s, Method::SviPlus, other), "nats")
+    };
+    vec![
+        Claim::new(
+            "SVI+ converges to a better local optimum than batch, for both data sets and ranks",
+            format!("bound after {sweeps}, SVI+ minus batch"),
+            bounds(&short, Method::Batch),
+        )
+        .remark(found.still_moving()),
+        Claim::new(
+            "Control: the local optimum is better, and not only reached sooner",
+            "bound after ten times as many sweeps, SVI+ minus batch",
+            bounds(&long, Method::Batch),
+        )
+        .remark(found.means(&long)),
+        Claim::new(
+            "SVI+ converges significantly faster",
+            "sweeps in which batch reaches its own last bound, minus those in which SVI+ reaches the same \
+             bound (one more than were made, if it never does)",
+            found.conditions(&short, |s| found.sweeps_saved(s), "sweeps"),
+        )
+        .remark(
+            "A run that still climbs when it ends reaches its own last bound in its last sweep only.",
+        ),
+        Claim::new(
+            "The gain is entirely due to annealing: SVI+ is better than its step size without noise",
+            format!("bound after {sweeps}, SVI+ minus rho = 0.85 without noise"),
+            bounds(&is_main, Method::Damped),
+        )
+        .remark(found.means(&is_main)),
+        Claim::new(
+            "Control: nothing without noise does it, such as batch with the gauge step",
+            format!("bound after {sweeps}, SVI+ minus batch with gauge step"),
+            bounds(&short, Method::Gauge),
+        )
+        .remark(
+            "The gauge step moves along u -> A u, v -> A^-T v, which changes no prediction. \
+             Where it ends as high or higher, what SVI+ gains over batch is motion that batch makes slowly, not \
+             the escape from a worse optimum.",
+        ),
+        Claim::new(
+            "Gaussian noise is what helps: SVI+ is better than noise from taking M_t of the ratings",
+            format!("bound after {sweeps}, SVI+ minus subsample"),
+            bounds(&is_main, Method::Subsample),
+        ),
+        Claim::new(
+            "Control: rho = 0.85 in every sweep is better than 1 once a row's noise is over",
+            format!("bound after {sweeps}, SVI+ minus SVI+ with rho 1 once quiet"),
+            bounds(&is_main, Method::QuietOne),
+        ),
+    ]
+}
+
+struct Found<'a> {
+    settings: &'a [Setting],
+    records: &'a Records,
+}
+
+impl Found<'_> {
+    /// A condition for every setting of a kind.
+    fn conditions(
+        &self,
+        which: &dyn Fn(&Setting) -> bool,
+        differences: impl Fn(&Setting) -> Vec<f64>,
+        unit: &str,
+    ) -> Vec<Condition> {
+        let those = self.settings.iter().filter(|setting| which(setting));
+        those.map(|s| Condition::paired(s.name.clone(), &differences(s), unit)).collect()
+    }
+
+    fn runs(&self, setting: &Setting, method: Method) -> Vec<&Record> {
+        self.records.of(&setting.name, method.name())
+    }
+
+    /// The runs of two methods from the same starts.
+    fn pairs(&self, setting: &Setting, a: Method, b: Method) -> Vec<(&Record, &Record)> {
+        let others = self.runs(setting, b);
+        let other = |start| others.iter().copied().find(move |r| r.start == start);
+        self.runs(setting, a).into_iter().filter_map(|r| Some((r, other(r.start)?))).collect()
+    }
+
+    /// Last bounds of one method minus those of another. A run that has lost its bound counts as a loss.
+    fn ends(&self, setting: &Setting, a: Method, b: Method) -> Vec<f64> {
+        let difference = |(a, b): (&Record, &Record)| end(a) - end(b);
+        self.pairs(setting, a, b).into_iter().map(difference).collect()
+    }
+
+    /// Sweeps of batch to its own last bound minus those of SVI+ to the same.
+    fn sweeps_saved(&self, setting: &Setting) -> Vec<f64> {
+        let never = setting.sweeps + 1;
+        let saved = |(plus, batch): (&Record, &Record)| {
+            let goal = end(batch);
+            let sweeps = |record| reached(record, goal).unwrap_or(never) as f64;
+            sweeps(batch) - sweeps(plus)
+        };
+        self.pairs(setting, Method::SviPlus, Method::Batch).into_iter().map(saved).collect()
+    }
+
+    /// Whether the runs had ended at all.
+    fn still_moving(&self) -> String {
+        let mut texts = Vec::new();
+        for setting in self.settings.iter().filter(|s| is_main(s)) {
+            let gained = |method| {
+                let gains = self.runs(setting, method).into_iter().map(|run| {
+                    let from = setting.sweeps - setting.sweeps / 8;
+                    end(run) - at(run, from)
+                });
+                rounded(mean(gains), 3)
+            };
+            let (batch, plus) = (gained(Method::Batch), gained(Method::SviPlus));
+            texts.push(format!("{}: batch {batch}, SVI+ {plus}", setting.name));
+        }
+        format!(
+            "Nats that were still gained in the last eighth of the sweeps, on average: {}.",
+            texts.join("; ")
+        )
+    }
+
+    /// The mean last bound of every method.
+    fn means(&self, which: &dyn Fn(&Setting) -> bool) -> String {
+        let mut texts = Vec::new();
+        for setting in self.settings.iter().filter(|setting| which(setting)) {
+            let of = |&(method, _): &(Method, u32)| {
+                let bound = mean(self.runs(setting, method).into_iter().map(end));
+                format!("{} {bound:.1}", method.name())
+            };
+            let methods: Vec<String> = setting.methods.iter().map(of).collect();
+            texts.push(format!("{}: {}", setting.name, methods.join("; ")));
+        }
+        format!("Mean last bounds. {}.", texts.join(". "))
+    }
+}
+
+fn end(record: &Record) -> f64 {
+    record.end.get("bound").copied().unwrap_or(f64::NAN)
+}
+
+/// The bound after `step` sweeps.
+fn at(record: &Record, step: u64) -> f64 {
+    let point = record.curve.iter().find(|point| point.step == step);
+    point.and_then(|point| point.values.get("bound").copied()).unwrap_or(f64::NAN)
+}
+
+/// The first sweep after which the bound is as high as `goal`.
+fn reached(record: &Record, goal: f64) -> Option<u64> {
+    let high = |bound: &f64| *bound >= goal;
+    let point = record.curve.iter().find(|p| p.values.get("bound").is_some_and(high));
+    point.map(|point| point.step)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{Job, Point};
+
+    #[test]
+    fn a_bound_is_reached_at_the_first_sweep_as_high() {
+        let job = Job { setting: "s".into(), method: "m".into(), start: 0, cost: 1.0 };
+        let mut record = Record::of(&job);
+        let point = |step, bound| {
+            let values = [("bound".to_string(), bound)].into();
+            Point { step, items: 0, values }
+        };
+        record.curve = vec![point(0, -9.0), point(1, -3.0), point(2, -4.0), point(3, -1.0)];
+        assert_eq!(reached(&record, -3.5), Some(1));
+        assert_eq!(reached(&record, -1.0), Some(3));
+        assert_eq!(reached(&record, 0.0), None);
+        assert_eq!(reached(&record, f64::NAN), None);
+        assert_eq!(at(&record, 2), -4.0);
+    }
+}
