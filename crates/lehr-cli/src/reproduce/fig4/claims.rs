@@ -1,0 +1,150 @@
+//! What the runs of the Dirichlet process say: counts of clusters, and how much the first ones hold.
+
+use super::figures::GROUPS;
+use super::{BATCHES, Fig4, Method, PRIORS, SHARES, TRUTH};
+use crate::reproduce::claims::Effect;
+use crate::reproduce::{Claim, Condition, Records};
+use crate::text::rounded;
+
+const UNIT: &str = "clusters";
+/// What is compared when, and how it is called.
+const MOMENTS: [(&str, &str); 2] = [("before", "before the quench"), ("after", "after it")];
+
+/// All claims.
+pub fn all(fig: &Fig4, records: &Records) -> Vec<Claim> {
+    let runs = format!("{} starts for each |S| and M, all |S| together", fig.starts);
+    let distance = |count: f64| -(count - TRUTH as f64).abs();
+    let batch = |prior: &str| records.ends(prior, &Method::Batch.name(), "clusters_after");
+    let over = PRIORS.map(|prior| {
+        let above: Vec<f64> = batch(prior).iter().map(|count| count - TRUTH as f64).collect();
+        Condition::paired(prior, &above, UNIT)
+    });
+    let five = PRIORS.map(|prior| {
+        let counts = batch(prior);
+        let effect = Effect::of(&counts);
+        Condition::value(prior, (effect.mean, effect.error), 5.0, 0.5, UNIT)
+    });
+    let starts = fig.starts(Method::Batch).len();
+    vec![
+        Claim::new(
+            "batch inference over-estimates the number of clusters",
+            format!("{starts} starts; the count less {TRUTH}"),
+            over.into(),
+        ),
+        Claim::new(
+            "batch inference consistently learned 5 clusters",
+            format!("{starts} starts; the count"),
+            five.into(),
+        )
+        .remark(tallies(records)),
+        Claim::new(
+            "SVI under-estimates the number of clusters: it learned 3",
+            format!("{starts} starts for each |S|, all |S| together; {TRUTH} less the count"),
+            under(records),
+        ),
+        Claim::new(
+            "SVI+ is more accurate than batch inference",
+            format!("{runs}; how much nearer its count is to {TRUTH}"),
+            compare(records, |_| Method::Batch, "clusters", distance, UNIT),
+        ),
+        Claim::new(
+            "SVI+ is more accurate than SVI",
+            format!("{runs}; how much nearer its count is to {TRUTH}"),
+            compare(records, |batch| Method::Svi { batch }, "clusters", distance, UNIT),
+        ),
+        Claim::new(
+            "SVI puts more data in fewer clusters than SVI+",
+            format!("{runs}; share of the first two clusters, SVI less SVI+"),
+            compare(
+                records,
+                |batch| Method::Svi { batch },
+                "first_two",
+                |share| -100.0 * share,
+                "% of the data",
+            ),
+        ),
+        Claim::new(
+            "(control) SVI+ reaches better local optima than batch inference here, too",
+            format!("{runs}; the bound"),
+            compare(records, |_| Method::Batch, "bound", |bound| bound, "nats"),
+        ),
+    ]
+}
+
+/// A value of SVI+ less that of another method with the same start, for each prior, M and moment.
+fn compare(
+    records: &Records,
+    other: impl Fn(usize) -> Method,
+    name: &str,
+    value: impl Fn(f64) -> f64,
+    unit: &str,
+) -> Vec<Condition> {
+    let mut conditions = Vec::new();
+    for prior in PRIORS {
+        for share in SHARES {
+            for (moment, words) in MOMENTS {
+                let name = format!("{name}_{moment}");
+                let mut differences = Vec::new();
+                for batch in BATCHES {
+                    let others = records.of(prior, &other(batch).name());
+                    let this = records.of(prior, &Method::SviPlus { batch, share }.name());
+                    differences.extend(this.iter().filter_map(|r| {
+                        let other = others.iter().find(|o| o.start == r.start)?;
+                        let difference = value(*r.end.get(&name)?) - value(*other.end.get(&name)?);
+                        // Runs in the same optimum differ by where the tolerance ended them.
+                        Some((100.0 * difference).round() / 100.0)
+                    }));
+                }
+                let when = format!("{prior}, M = {share} |S|, {words}");
+                conditions.push(Condition::paired(when, &differences, unit));
+            }
+        }
+    }
+    conditions
+}
+
+/// The counts of all runs of a kind.
+fn counts(records: &Records, prior: &str, moment: &str, kind: fn(&Method) -> bool) -> Vec<f64> {
+    let name = format!("clusters_{moment}");
+    let methods = Method::all().into_iter().filter(kind);
+    methods.flat_map(|m| records.ends(prior, &m.name(), &name)).collect()
+}
+
+/// How far the counts of SVI are below the truth.
+fn under(records: &Records) -> Vec<Condition> {
+    let mut conditions = Vec::new();
+    for prior in PRIORS {
+        for (moment, words) in MOMENTS {
+            let found = counts(records, prior, moment, |m| matches!(m, Method::Svi { .. }));
+            let below: Vec<f64> = found.iter().map(|count| TRUTH as f64 - count).collect();
+            conditions.push(Condition::paired(format!("{prior}, {words}"), &below, UNIT));
+        }
+    }
+    conditions
+}
+
+/// The counts of every method in a sentence each.
+fn tallies(records: &Records) -> String {
+    let mut texts = Vec::new();
+    for prior in PRIORS {
+        for (name, _, kind) in GROUPS {
+            for (moment, words) in MOMENTS {
+                let found = counts(records, prior, moment, kind);
+                let (least, most) = found
+                    .iter()
+                    .fold((f64::INFINITY, 0.0_f64), |(low, high), &c| (low.min(c), high.max(c)));
+                if found.is_empty() || (name == GROUPS[0].0 && moment == MOMENTS[0].0) {
+                    continue;
+                }
+                let right = found.iter().filter(|&&c| c as usize == TRUTH).count();
+                texts.push(format!(
+                    "{prior}, {name} {words}: {least} to {most} clusters, {} on average, {TRUTH} in {right} \
+                     of {} runs",
+                    rounded(found.iter().sum::<f64>() / found.len() as f64, 3),
+                    found.len()
+                ));
+            }
+        }
+    }
+    format!("{}.", texts.join("; "))
+}
