@@ -232,6 +232,34 @@ def libmf_rmse(path, d, threads, ridge, rate, niter):
     return {"rmse": rmse(predicted, stars), "seconds": seconds}
 
 
+def plot(table, picture):
+    """Draws the RMSE of curve.csv against seconds, a panel for each d."""
+    import csv
+
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    curves = {}
+    with open(table, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            point = (float(row["seconds"]), float(row["rmse"]))
+            curves.setdefault(int(row["d"]), {}).setdefault(row["program"], []).append(point)
+    figure, axes = pyplot.subplots(1, len(curves), figsize=(5.2 * len(curves), 4), layout="constrained", squeeze=False)
+    for axis, (d, programs) in zip(axes[0], sorted(curves.items())):
+        for program, points in programs.items():
+            style = {"color": "#d55e00", "linewidth": 2.2} if program == "lehr" else {"linewidth": 1.4}
+            axis.plot(*zip(*sorted(points)), marker="o", markersize=3.5, label=program, **style)
+        best = min(rmse for points in programs.values() for _, rmse in points)
+        axis.set(title=f"d = {d}", xlabel="seconds of the fit", ylabel="held-out RMSE", xscale="log")
+        axis.set_ylim(best - 0.005, best + 0.08)
+        axis.grid(alpha=0.3)
+        axis.legend()
+    figure.savefig(picture, dpi=150)
+    return {"picture": str(picture)}
+
+
 def versions():
     import numpy
     import scipy
@@ -254,6 +282,7 @@ JOBS = {
     "cmfrec": cmfrec_sweep,
     "cmfrec-rmse": cmfrec_rmse,
     "libmf": libmf_rmse,
+    "plot": plot,
     "versions": versions,
 }
 

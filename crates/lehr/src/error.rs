@@ -58,6 +58,17 @@ pub enum ErrorKind {
         /// What to try.
         message: String,
     },
+    /// The bound is no number any more.
+    #[error(
+        "the bound became {bound} at step {step}; the data are too extreme for this model and these \
+         settings: look for outliers, rescale the columns, or try --exact where there is such a flag"
+    )]
+    Diverged {
+        /// What it became.
+        bound: f64,
+        /// The step after which it was found.
+        step: u64,
+    },
     /// A run directory or its checkpoint cannot be used.
     #[error("{}: {message}", path.display())]
     Run {

@@ -151,7 +151,7 @@ const REPRODUCE_EXAMPLES: &str = "Examples:\n  \
     lehr reproduce all --quick -o out\n  \
     lehr reproduce fig3 -o out\n  \
     lehr reproduce fig1 --data DIR --runs 5 -o out\n\n\
-    MovieLens and the news corpora are not ours to ship: docs/RESULTS.md says where to get them.\n\
+    MovieLens and the news corpora are not ours to ship: the README says where to get them.\n\
     An interrupted command goes on where it stopped when it is given again.";
 
 const RECOMMEND_EXAMPLES: &str = "\

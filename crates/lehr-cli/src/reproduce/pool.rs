@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use lehr::ErrorKind;
+
 use super::Experiment;
 use super::records::{Job, Record, Store};
 use crate::progress;
@@ -52,6 +54,8 @@ pub fn run(
             let result = experiment.run(job, &stop);
             let found: Option<Record> = match result {
                 Ok(found) => found,
+                // A result like any other: the methods are compared by how often they fail, too.
+                Err(error) if is_divergence(&error) => Some(Record::diverged(job)),
                 Err(error) => {
                     failed.store(true, Ordering::SeqCst);
                     return Err(error);
@@ -74,6 +78,12 @@ pub fn run(
     });
     bar.finish_and_clear();
     results.into_iter().collect()
+}
+
+/// Whether a fit ended because its bound was no number any more.
+fn is_divergence(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<lehr::Error>().map(lehr::Error::kind);
+    matches!(kind, Some(ErrorKind::Diverged { .. }))
 }
 
 fn bar(name: &str, quiet: bool) -> ProgressBar {

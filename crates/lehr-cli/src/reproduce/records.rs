@@ -59,6 +59,13 @@ impl Record {
         Record { setting, method, start, curve, end, lists }
     }
 
+    /// The record of a run that ended without a result.
+    pub fn diverged(job: &Job) -> Self {
+        let mut record = Record::of(job);
+        record.note("diverged", 1.0);
+        record
+    }
+
     /// Notes a final number; one that is not finite is left out.
     pub fn note(&mut self, name: &str, value: f64) {
         if value.is_finite() {
@@ -122,7 +129,8 @@ impl Records {
         self.of(setting, method).iter().filter_map(|r| r.end.get(name).copied()).collect()
     }
 
-    /// `name` of one method minus that of another, for every start that both have.
+    /// `name` of one method minus that of another, for every start of which the other has it; NaN, which
+    /// counts as a loss, where the method itself has not.
     pub fn differences(&self, setting: &str, method: &str, other: &str, name: &str) -> Vec<f64> {
         self.paired((setting, method), (setting, other), name)
     }
@@ -134,7 +142,8 @@ impl Records {
             .iter()
             .filter_map(|r| Some((r.start, *r.end.get(name)?)))
             .collect();
-        let with_other = |r: &&Record| Some(r.end.get(name)? - others.get(&r.start)?);
+        let own = |r: &Record| r.end.get(name).copied().unwrap_or(f64::NAN);
+        let with_other = |r: &&Record| Some(own(r) - others.get(&r.start)?);
         self.of(this.0, this.1).iter().filter_map(with_other).collect()
     }
 
@@ -357,5 +366,10 @@ mod tests {
             record("b", 2, 4.0),
         ]);
         assert_eq!(records.differences("s", "a", "b", "x"), [4.0, 3.0]);
+        // A run that has nothing to show is not forgotten.
+        let job = Job { setting: "s".into(), method: "a".into(), start: 1, cost: 1.0 };
+        let all = records.iter().cloned().chain([Record::diverged(&job)]).collect();
+        let differences = Records::new(all).differences("s", "a", "b", "x");
+        assert!(differences.len() == 3 && differences[2].is_nan(), "{differences:?}");
     }
 }

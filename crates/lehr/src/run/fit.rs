@@ -18,7 +18,7 @@ use crate::step::local::{Executor, Pass, Threads};
 use crate::step::sample::{Batch, Sampler, split};
 use crate::step::update::{Guard, Step, Steps, Updater};
 use crate::step::warm::Warm;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A model and the data it is fitted to and judged by.
 #[derive(Debug)]
@@ -401,12 +401,7 @@ impl<M: Model> Problem<'_, M> {
         closing: bool,
     ) -> Result<Observation> {
         if !bound.is_finite() {
-            return Err(Error::data(format!(
-                "the bound became {bound} at step {}; the data are too extreme for this model and \
-                 these settings: look for outliers, rescale the columns, or try --exact where there is \
-                 such a flag",
-                state.step
-            )));
+            return Err(ErrorKind::Diverged { bound, step: state.step }.into());
         }
         let n_items = self.data.n_items();
         let batch = plan.batch.unwrap_or(n_items);

@@ -215,7 +215,8 @@ pub fn about(sets: &[Set], settings: &[Setting]) -> Vec<String> {
         sets.iter().map(|set| format!("M_t = {}t for {}", set.slope, set.name)).collect();
     about.push(format!(
         "`batch`: rho = 1. `SVI+`: rho = {RHO} in every sweep, {}; each user and item has its own ratings as |S|, \
-         so its noise ends when M_t has reached their number; the variance is the paper's |S|/M - 1; a row that \
+         so its noise ends when M_t has reached their number (the most popular items are noisy to the end where \
+         they have more ratings than the last M_t); the variance is the paper's |S|/M - 1; a row that \
          noise would push below half of its prior precision takes its noiseless step (guard \
          `reject-below-prior`).",
         slopes.join(", "),
