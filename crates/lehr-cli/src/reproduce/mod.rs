@@ -19,6 +19,7 @@ mod curve;
 mod data;
 mod page;
 mod pool;
+mod quench;
 mod records;
 mod tables;
 

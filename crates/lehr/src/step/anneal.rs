@@ -25,7 +25,9 @@ pub enum Law {
     /// M of the |S| items, each with weight |S|/M: plain SVI with a batch of M, as a control.
     Subsample,
     /// Normal noise on the statistics of the previous batch. With independent batches
-    /// (`with-replacement`) that restores the theorem's rate; a full batch is its own predecessor. Costs a second batch per noisy step.
+    /// (`with-replacement`) the noise's skewness falls as 1/tau^2 again (tau = |S|/M), as the theorem
+    /// says; its distance from a Gaussian does not, because a batch's variance still fluctuates. A full
+    /// batch is its own predecessor. Costs a second batch per noisy step.
     Lagged,
 }
 

@@ -3,7 +3,6 @@
 mod claims;
 pub(super) mod data;
 mod figures;
-pub(super) mod quench;
 #[cfg(test)]
 mod tests;
 
@@ -14,8 +13,8 @@ use lehr::run::fit::Problem;
 use lehr::step::schedule::{Effective, StepSize};
 use lehr::step::update::Guard;
 
+use super::quench::{quench, thin};
 use super::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
-use quench::{quench, thin};
 
 /// Sweeps over which the annealed full batch is noisy.
 const NOISY_SWEEPS: u64 = 150;
@@ -295,7 +294,6 @@ impl Experiment for Fig3 {
         if method == Method::MoreBatch {
             record.curve.clear();
         }
-        record.end.retain(|name, _| name != "bound" && name != "guard_hits");
         thin(&mut record);
         Ok(Some(record))
     }

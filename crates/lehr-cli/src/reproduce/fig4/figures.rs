@@ -1,6 +1,6 @@
 //! The figures of the Dirichlet process: mean sorted shares as bars, cumulative shares as boxes, counts.
 
-use super::{Fig4, Method, PRIORS};
+use super::{Fig4, Method, PRIORS, TRUTH};
 use crate::picture::{Colour, Figure, Legend, Panel, Series};
 use crate::reproduce::{Picture, Records};
 
@@ -124,9 +124,16 @@ fn counts(records: &Records) -> Picture {
     let mut figure = Figure::new("How many clusters hold at least 1 % of the data");
     figure.columns = Some(MOMENTS.len());
     for prior in PRIORS {
+        let most = MOMENTS
+            .iter()
+            .flat_map(|(moment, _)| records.iter().map(move |r| (moment, r)))
+            .filter(|(_, r)| r.setting == prior)
+            .filter_map(|(moment, r)| r.end.get(&format!("clusters_{moment}")))
+            .fold(TRUTH as f64, |most, &count| most.max(count));
         for (moment, when) in MOMENTS {
             let mut panel = Panel::new(format!("{prior}, {when}"))
                 .y_label("clusters")
+                .y_range(0.0, most + 1.0)
                 .x_names(GROUPS.map(|group| group.0))
                 .legend(Legend::Hidden);
             for (i, (_, colour, group)) in GROUPS.into_iter().enumerate() {

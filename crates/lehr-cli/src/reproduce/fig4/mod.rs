@@ -12,7 +12,7 @@ use lehr::run::fit::{Problem, State};
 use lehr::step::schedule::Effective;
 
 use super::fig3::data::{Cluster, draw, rng, turned};
-use super::fig3::quench::{quench, thin};
+use super::quench::{quench, thin};
 use super::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
 
 /// Points in the data.
@@ -273,7 +273,6 @@ impl Experiment for Fig4 {
         self.note(mixture, "after", &state, &mut record);
         record.note("bound_after", record.end.get("bound").copied().unwrap_or(f64::NAN));
         record.note("passes", state.items as f64 / N_ITEMS as f64);
-        record.end.retain(|name, _| name != "bound" && name != "guard_hits");
         thin(&mut record);
         Ok(Some(record))
     }

@@ -109,16 +109,25 @@ fn by_tau() -> String {
     format!("M = {EFFECTIVE}, tau = {taus}; {}", fitted("tau"))
 }
 
-fn distance_by_tau(populations: &[Population], records: &Records) -> Claim {
+/// The exponents of one measure in tau, by method and population; the theorem says -2.
+fn exponents_in_tau<'a>(
+    populations: &[Population],
+    records: &'a Records,
+    measure: Measure,
+) -> Exponents<'a> {
     let mut found = Exponents::new(records, -2.0, "tau");
     for population in populations {
         for method in BY_TAU {
             let spots = along_tau(population, method, &SIZES);
             let when = format!("{}, {}", method.name(), population.name);
-            found.add(when, Measure::Distance, population, &spots);
+            found.add(when, measure, population, &spots);
         }
     }
-    found.claim(
+    found
+}
+
+fn distance_by_tau(populations: &[Population], records: &Records) -> Claim {
+    exponents_in_tau(populations, records, Measure::Distance).claim(
         "For a fixed M the rate is O(1/tau^2) in tau (the distance)",
         by_tau(),
         "The theorem is proved for noise with the exact covariance. Algorithm 1 takes the covariance from \
@@ -131,15 +140,7 @@ fn distance_by_tau(populations: &[Population], records: &Records) -> Claim {
 }
 
 fn skewness_by_tau(populations: &[Population], records: &Records) -> Claim {
-    let mut found = Exponents::new(records, -2.0, "tau");
-    for population in populations {
-        for method in BY_TAU {
-            let spots = along_tau(population, method, &SIZES);
-            let when = format!("{}, {}", method.name(), population.name);
-            found.add(when, Measure::Skewness, population, &spots);
-        }
-    }
-    found.claim(
+    exponents_in_tau(populations, records, Measure::Skewness).claim(
         "For a fixed M the rate is O(1/tau^2) in tau (the skewness)",
         by_tau(),
         "The skewness is the leading term of the distance. Per skewness of the items it is 1/(tau^2 sqrt M) \

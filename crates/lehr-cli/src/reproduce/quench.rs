@@ -46,8 +46,10 @@ pub fn quench<M: Model>(
     Ok(Some(found.state))
 }
 
-/// Keeps what a figure needs of a curve: the bound, often at first, later at every third point.
+/// Keeps what a figure needs of a finished run's curve: the bound, often at first, later at every third
+/// point. What its end says of the bound has names of its own by now.
 pub fn thin(record: &mut Record) {
+    record.end.retain(|name, _| name != "bound" && name != "guard_hits");
     const ALL: usize = 40;
     let last = record.curve.len().saturating_sub(1);
     let mut at = 0;
@@ -62,8 +64,8 @@ pub fn thin(record: &mut Record) {
 mod tests {
     use lehr::models::{Mixture, MixtureParams};
 
-    use super::super::data::overlapping;
     use super::*;
+    use crate::reproduce::fig3::data::overlapping;
     use crate::reproduce::{Job, observe};
 
     #[test]

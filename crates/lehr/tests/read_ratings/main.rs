@@ -1,19 +1,14 @@
 //! Files in, ratings out: every format, every refusal with its words, ids and titles.
 
-#[path = "read_ratings/anything.rs"]
 mod anything;
-#[path = "common/files.rs"]
+#[path = "../common/files.rs"]
 mod files;
-#[path = "read_ratings/formats.rs"]
 mod formats;
-#[path = "read_ratings/ids.rs"]
 mod ids;
 #[cfg(feature = "parquet")]
-#[path = "read_ratings/parquet.rs"]
+#[path = "parquet.rs"]
 mod parquet_files;
-#[path = "read_ratings/refused.rs"]
 mod refused;
-#[path = "read_ratings/titles.rs"]
 mod titles;
 
 use lehr::data::{Duplicates, Ids, Ratings, Side};
