@@ -19,7 +19,8 @@ pub struct ReproduceArgs {
     /// docword.reuters-news.txt (or docword.nytimes.txt), each as it is or with .gz
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Starts of each method [default: the paper's number]
+    /// Starts of each method, of which the same folder may be given more later [default: the paper's
+    /// number]
     #[arg(long, value_name = "N", value_parser = parse_runs)]
     pub runs: Option<u32>,
     /// The seed of everything random

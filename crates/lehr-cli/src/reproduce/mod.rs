@@ -67,8 +67,12 @@ pub trait Experiment: Sync {
     fn title(&self) -> String;
 
     /// Its data and settings, a paragraph of Markdown each. Also what stored runs are compared by: runs
-    /// of other settings are not mixed with these.
+    /// of other settings are not mixed with these. Every run is a function of this, the seed and its job.
     fn about(&self) -> Vec<String>;
+
+    /// How many starts there are, in a paragraph of Markdown. Runs of some starts can be followed by
+    /// those of more.
+    fn starts(&self) -> String;
 
     /// All runs.
     fn jobs(&self) -> Vec<Job>;
@@ -146,4 +150,30 @@ pub fn reproduce(
 /// Puts the parts that are there together to one page, in Markdown and in HTML.
 pub fn write_page(out: &Path, names: &[&str]) -> anyhow::Result<[PathBuf; 2]> {
     page::write(out, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn more_starts_go_on_from_fewer() {
+        for which in Which::EACH {
+            let of = |runs| {
+                let options = Options { quick: true, runs: Some(runs), data: None, seed: 1 };
+                experiment(which, &options).unwrap()
+            };
+            let (few, more) = (of(2), of(4));
+            assert_eq!(few.about(), more.about(), "{}: what runs are compared by", few.name());
+            assert_ne!(few.starts(), more.starts());
+            let keys = |e: &dyn Experiment| -> HashSet<_> {
+                e.jobs().into_iter().map(|job| (job.setting, job.method, job.start)).collect()
+            };
+            let (first, all) = (keys(&*few), keys(&*more));
+            let kept = first.intersection(&all).count();
+            assert!(2 * kept > first.len(), "{}: {kept} of {}", few.name(), first.len());
+        }
+    }
 }

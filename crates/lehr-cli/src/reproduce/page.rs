@@ -53,7 +53,7 @@ pub fn write_section(
         name: name.into(),
         title: experiment.title(),
         command: command(name, options),
-        about: experiment.about(),
+        about: experiment.about().into_iter().chain([experiment.starts()]).collect(),
         runs: records.len(),
         figures,
         claims: experiment.claims(records),

@@ -295,6 +295,9 @@ mod tests {
         fn about(&self) -> Vec<String> {
             vec![self.0.into()]
         }
+        fn starts(&self) -> String {
+            "Three starts.".into()
+        }
         fn jobs(&self) -> Vec<Job> {
             let job = |start| Job { setting: "s".into(), method: "m".into(), start, cost: 1.0 };
             (0..3).map(job).collect()

@@ -46,8 +46,12 @@ impl Experiment for Fig1 {
 
     fn about(&self) -> Vec<String> {
         let mut about: Vec<String> = self.sets.iter().map(|set| set.about.clone()).collect();
-        about.extend(settings::about(&self.sets, &self.settings));
+        about.extend(settings::about(&self.sets));
         about
+    }
+
+    fn starts(&self) -> String {
+        settings::starts(&self.sets, &self.settings)
     }
 
     fn jobs(&self) -> Vec<Job> {

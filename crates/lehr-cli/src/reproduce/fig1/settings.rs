@@ -203,7 +203,7 @@ impl Setting {
 }
 
 /// The settings in words.
-pub fn about(sets: &[Set], settings: &[Setting]) -> Vec<String> {
+pub fn about(sets: &[Set]) -> Vec<String> {
     let mut about = vec![format!(
         "The paper's model: c = 1, sigma^2 = 1/2, nothing centred or learned; d = {} and {}. Every sweep uses \
          all ratings, users first, then items. A start draws every mean from the prior N(0, 1), with variance \
@@ -227,12 +227,20 @@ pub fn about(sets: &[Set], settings: &[Setting]) -> Vec<String> {
          noise is over; `batch with gauge step`: batch, which also moves to the best u -> A u, v -> A^-T v, a \
          closed form that leaves all predictions as they are and needs no noise.",
     ));
+    let sweeps: Vec<String> =
+        sets.iter().map(|set| format!("{}: {} sweeps", set.name, set.sweeps)).collect();
+    about.push(format!("{}.", sweeps.join("; ")));
+    about
+}
+
+/// How many starts there are, in words.
+pub fn starts(sets: &[Set], settings: &[Setting]) -> String {
+    let mut texts = Vec::new();
     for (index, set) in sets.iter().enumerate() {
         let of_set: Vec<&Setting> = settings.iter().filter(|s| s.set == index).collect();
         let Some(first) = of_set.first() else { continue };
         let (main, controls) = (first.starts(Method::SviPlus), first.starts(Method::Damped));
-        let mut text =
-            format!("{}: {} sweeps, {main} starts of batch and SVI+", set.name, set.sweeps);
+        let mut text = format!("{}: {main} starts of batch and SVI+", set.name);
         text.push_str(&match controls == main {
             true => " and of every control".to_string(),
             false => {
@@ -252,7 +260,7 @@ pub fn about(sets: &[Set], settings: &[Setting]) -> Vec<String> {
                 long.sweeps
             ));
         }
-        about.push(text + ".");
+        texts.push(text + ".");
     }
-    about
+    texts.join(" ")
 }

@@ -65,6 +65,10 @@ impl Experiment for Fig2 {
         about
     }
 
+    fn starts(&self) -> String {
+        self.settings.starts()
+    }
+
     fn jobs(&self) -> Vec<Job> {
         self.settings.jobs()
     }

@@ -207,12 +207,10 @@ impl Settings {
                  has no negative ones (`gamma`)."
             ),
             format!(
-                "The paper does not give its step size. Main: {}, all methods, {} starts. Also {}, without `shrink` \
-                 and `gamma`, {} starts.",
+                "The paper does not give its step size. Main: {}, all methods. Also {}, without `shrink` and \
+                 `gamma`.",
                 self.schedules[0].name,
-                self.schedules[0].starts,
                 others.join(" and "),
-                self.schedules[1].starts,
             ),
             format!(
                 "Scores of the held-out documents every {} steps, in nats per word, with local steps converged to \
@@ -221,5 +219,12 @@ impl Settings {
                 self.eval_every
             ),
         ]
+    }
+
+    /// How many starts there are, in words.
+    pub fn starts(&self) -> String {
+        let [main, others @ ..] = &*self.schedules else { return String::new() };
+        let others = others.first().map_or(0, |schedule| schedule.starts);
+        format!("{} starts with the main step size, {others} with the others.", main.starts)
     }
 }

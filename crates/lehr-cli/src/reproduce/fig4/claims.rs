@@ -24,7 +24,7 @@ pub fn all(fig: &Fig4, records: &Records) -> Vec<Claim> {
         let effect = Effect::of(&counts);
         Condition::value(prior, (effect.mean, effect.error), 5.0, 0.5, UNIT)
     });
-    let starts = fig.starts(Method::Batch).len();
+    let starts = fig.starts_of(Method::Batch).len();
     vec![
         Claim::new(
             "batch inference over-estimates the number of clusters",

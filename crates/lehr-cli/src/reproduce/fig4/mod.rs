@@ -134,7 +134,7 @@ impl Fig4 {
 
     /// The starts of a method. Those of SVI+ go on from one M to the next, so that every run of SVI+ has
     /// a run of SVI with the same |S| and start.
-    fn starts(&self, method: Method) -> std::ops::Range<u32> {
+    fn starts_of(&self, method: Method) -> std::ops::Range<u32> {
         match method {
             Method::SviPlus { share, .. } => {
                 let at = SHARES.iter().position(|&s| s == share).unwrap_or(0) as u32;
@@ -193,7 +193,6 @@ impl Experiment for Fig4 {
 
     fn about(&self) -> Vec<String> {
         let truth: Vec<String> = self.truth.iter().map(|s| format!("{:.1} %", 100.0 * s)).collect();
-        let runs = (BATCHES.len() * SHARES.len()) as u32 * self.starts;
         vec![
             format!(
                 "{N_ITEMS} points in 2 dimensions from {TRUTH} clusters that touch, made from the seed (the \
@@ -208,12 +207,8 @@ impl Experiment for Fig4 {
                  {TRUNCATION}, nu0 = 4), **broad** is W0^-1 = the data's covariance (scikit-learn's), nu0 = 4."
             ),
             format!(
-                "|S| = {BATCHES:?}, M = {SHARES:?} of |S|, {} starts each: {runs} runs of SVI+ with each prior. SVI: the \
-                 same |S|, {} starts each, so that every run of SVI+ has one of SVI with the same start. \
-                 Batch VI: {} starts.",
-                self.starts,
-                self.starts(Method::Svi { batch: BATCHES[0] }).len(),
-                self.starts(Method::Batch).len(),
+                "|S| = {BATCHES:?}, M = {SHARES:?} of |S|; SVI: the same |S|, so that every run of SVI+ has one of SVI \
+                 with the same start."
             ),
             format!(
                 "SVI and SVI+ see the data {} times with rho_t = (10 + t)^-0.75 (the library's) and are noisy \
@@ -227,13 +222,24 @@ impl Experiment for Fig4 {
         ]
     }
 
+    fn starts(&self) -> String {
+        let runs = (BATCHES.len() * SHARES.len()) as u32 * self.starts;
+        format!(
+            "{} starts of every |S| and M: {runs} runs of SVI+ with each prior. SVI: {} starts of every |S|. \
+             Batch VI: {} starts.",
+            self.starts,
+            self.starts_of(Method::Svi { batch: BATCHES[0] }).len(),
+            self.starts_of(Method::Batch).len(),
+        )
+    }
+
     fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
         for method in Method::all() {
             // Most of a step is work for all components, whatever |S|.
             let cost = self.noisy(method, 0).and_then(|config| config.steps).unwrap_or(0) + 1000;
             for setting in PRIORS {
-                jobs.extend(self.starts(method).map(|start| Job {
+                jobs.extend(self.starts_of(method).map(|start| Job {
                     setting: setting.into(),
                     method: method.name(),
                     start,

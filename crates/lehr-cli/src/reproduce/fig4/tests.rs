@@ -37,8 +37,8 @@ fn svi_and_svi_plus_have_as_many_runs_and_share_their_starts() {
     let count = |begin: &str| jobs.iter().filter(|j| j.method.starts_with(begin)).count();
     assert_eq!((count("batch"), count("SVI |"), count("SVI+")), (2 * 12, 2 * 60, 2 * 60));
     for (batch, share) in BATCHES.iter().flat_map(|&b| SHARES.map(|s| (b, s))) {
-        let plus = fig.starts(Method::SviPlus { batch, share });
-        let svi = fig.starts(Method::Svi { batch });
+        let plus = fig.starts_of(Method::SviPlus { batch, share });
+        let svi = fig.starts_of(Method::Svi { batch });
         assert!(plus.clone().all(|start| svi.contains(&start)) && plus.len() == 4);
     }
     assert_eq!(Method::SviPlus { batch: 30, share: 0.2 }.name(), "SVI+ |S|=30 M=6");

@@ -82,11 +82,15 @@ impl Experiment for Sgd {
             format!(
                 "**Learning rate.** Every method tries {rates}. For each budget a method takes the one with the \
                  least mean loss on the validation images at the end; training and test losses are then \
-                 compared, and the same rate for all methods is shown beside it. {} starts, the same network \
-                 and split for every method, the same images where batches are equally large.",
-                self.starts,
+                 compared, and the same rate for all methods is shown beside it. A start has the same network \
+                 and split for every method, and the same images where batches are equally large. The list of \
+                 rates was changed once, after a first run had been seen."
             ),
         ]
+    }
+
+    fn starts(&self) -> String {
+        format!("{} starts.", self.starts)
     }
 
     fn jobs(&self) -> Vec<Job> {

@@ -147,12 +147,11 @@ impl Experiment for Theorem {
                 skewness(mixture),
             ),
             format!(
-                "**Gradients.** {} starts of {} gradients each ({} for gamma and subsample), batches drawn with \
+                "**Gradients.** {} of every start ({} for gamma and subsample), batches drawn with \
                  replacement as in the theorem. A start is a group of gradients with random numbers of its \
                  own; the same start has the same batches in every method. Distances are those of all \
                  starts together, and the errors of fitted exponents come from leaving out one start after \
                  the other. tau = {taus} at M = {EFFECTIVE}; |S| = {} at tau = 1; |S| = {} at tau = {TAU}.",
-                self.starts,
                 self.count,
                 self.fewer(),
                 PLAIN_SIZES.map(|size| size.to_string()).join(", "),
@@ -166,6 +165,10 @@ impl Experiment for Theorem {
              below which nothing can be seen. All weights come from `lehr::step::anneal::weights`."
                 .into(),
         ]
+    }
+
+    fn starts(&self) -> String {
+        format!("{} starts.", self.starts)
     }
 
     fn jobs(&self) -> Vec<Job> {
