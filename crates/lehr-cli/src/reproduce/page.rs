@@ -10,7 +10,7 @@ use lehr::run::directory::Cpu;
 
 use super::claims::{Claim, Verdict};
 use super::records::Records;
-use super::{Experiment, Options, Picture};
+use super::{Condition, Experiment, Options, Picture};
 use crate::text::{counted, name};
 
 /// One experiment's part of the page, as it is kept between commands.
@@ -107,7 +107,35 @@ const RULES: &str = "Differences are paired by start: both methods begin at the 
     standard error; `a : b` counts the starts that it favours and those that it does not. A claim holds \
     under a condition if the mean is more than two standard errors on its side and most starts are, too. \
     It **holds** if it does so under every condition, **holds only when** under some, and **does not \
-    hold** under none. Numbers marked as predicted are compared with their value instead.";
+    hold** under none. Numbers marked as predicted are compared with their value instead. In the tables \
+    ✓ marks conditions under which a claim holds, ✗ those under which its opposite does, and · those that \
+    show neither.";
+
+/// What the overview names of the conditions under which a claim holds; the table has them all.
+const NAMED: usize = 2;
+
+/// A verdict that fits into the overview.
+fn in_short(claim: &Claim) -> String {
+    match claim.verdict() {
+        Verdict::HoldsOnlyWhen(when) if when.len() > NAMED => format!(
+            "holds only under {} of {} conditions: {}; ...",
+            when.len(),
+            claim.conditions.len(),
+            when[..NAMED].join("; ")
+        ),
+        verdict => verdict.to_string(),
+    }
+}
+
+/// What was found under a condition, with its mark.
+fn found(condition: &Condition) -> String {
+    let mark = match condition {
+        Condition { holds: true, .. } => '✓',
+        Condition { opposite: true, .. } => '✗',
+        _ => '·',
+    };
+    format!("{mark} {}: {}", condition.when, condition.effect)
+}
 
 fn machine() -> String {
     let cpu = Cpu::here();
@@ -126,7 +154,7 @@ fn markdown(sections: &[Section]) -> String {
     page.push_str("\n| | the paper says | verdict |\n|---|---|---|\n");
     for section in sections {
         for claim in &section.claims {
-            let (words, verdict) = (cell(&claim.words), cell(&claim.verdict().to_string()));
+            let (words, verdict) = (cell(&claim.words), cell(&in_short(claim)));
             let id = &section.name;
             let _ = writeln!(page, "| [{id}](#{id}) | {words} | {verdict} |");
         }
@@ -142,10 +170,10 @@ fn markdown(sections: &[Section]) -> String {
         page.push_str("| the paper says | our setting | effect | for : against | verdict |\n");
         page.push_str("|---|---|---|---|---|\n");
         for claim in claims {
-            let of = |f: &dyn Fn(&super::Condition) -> String| {
+            let of = |f: &dyn Fn(&Condition) -> String| {
                 claim.conditions.iter().map(|c| cell(&f(c))).collect::<Vec<_>>().join("<br>")
             };
-            let effects = of(&|c| format!("{}: {}", c.when, c.effect));
+            let effects = of(&found);
             let pairs = of(&|c| c.pairs.clone());
             let _ = writeln!(
                 page,
@@ -189,7 +217,7 @@ fn html(out: &Path, sections: &[Section]) -> anyhow::Result<String> {
                 page,
                 "<tr><td><a href=\"#{name}\">{name}</a></td><td>{}</td>{}</tr>",
                 inline(&claim.words),
-                verdict_cell(claim),
+                verdict_cell(claim, &in_short(claim)),
             );
         }
     }
@@ -212,7 +240,7 @@ fn html(out: &Path, sections: &[Section]) -> anyhow::Result<String> {
              <th>for : against</th><th>verdict</th></tr>\n",
         );
         for claim in claims {
-            let of = |f: &dyn Fn(&super::Condition) -> String| {
+            let of = |f: &dyn Fn(&Condition) -> String| {
                 claim.conditions.iter().map(|c| inline(&f(c))).collect::<Vec<_>>().join("<br>")
             };
             let _ = writeln!(
@@ -220,9 +248,9 @@ fn html(out: &Path, sections: &[Section]) -> anyhow::Result<String> {
                 "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}</tr>",
                 inline(&claim.words),
                 inline(&claim.setting),
-                of(&|c| format!("{}: {}", c.when, c.effect)),
+                of(&found),
                 of(&|c| c.pairs.clone()),
-                verdict_cell(claim),
+                verdict_cell(claim, &claim.verdict().to_string()),
             );
         }
         page.push_str("</table>\n");
@@ -235,14 +263,13 @@ fn html(out: &Path, sections: &[Section]) -> anyhow::Result<String> {
     Ok(page)
 }
 
-fn verdict_cell(claim: &Claim) -> String {
-    let verdict = claim.verdict();
-    let class = match verdict {
+fn verdict_cell(claim: &Claim, words: &str) -> String {
+    let class = match claim.verdict() {
         Verdict::Holds => "holds",
         Verdict::HoldsOnlyWhen(_) => "partly",
         Verdict::DoesNotHold { .. } | Verdict::NotRun => "not",
     };
-    format!("<td class=\"{class}\"><strong>{}</strong></td>", inline(&verdict.to_string()))
+    format!("<td class=\"{class}\"><strong>{}</strong></td>", inline(words))
 }
 
 fn escaped(text: &str) -> String {
@@ -267,7 +294,6 @@ fn inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::Condition;
 
     fn section() -> Section {
         let up = Condition::paired("d = 5", &[1.0, 2.0], "nats");
@@ -284,13 +310,24 @@ mod tests {
     }
 
     #[test]
+    fn the_overview_names_a_few_conditions_only() {
+        let up = |when: &str| Condition::paired(when, &[1.0, 2.0], "nats");
+        let unclear = Condition::paired("e", &[1.0, -1.0], "nats");
+        assert!(found(&unclear).starts_with("· e:"));
+        let claim = Claim::new("x", "made", vec![up("a"), up("b"), up("c"), unclear.clone()]);
+        assert_eq!(in_short(&claim), "holds only under 3 of 4 conditions: a; b; ...");
+        let claim = Claim::new("x", "made", vec![up("a"), up("b"), unclear]);
+        assert_eq!(in_short(&claim), "holds only when: a; b");
+    }
+
+    #[test]
     fn both_pages_have_a_row_for_every_claim() {
         let folder = tempfile::tempdir().unwrap();
         let text = markdown(&[section()]);
         let row = text.lines().find(|line| line.contains("| made |")).unwrap();
         assert_eq!(
             row,
-            "| noise helps | made | d = 5: +1.50 ± 0.50 nats<br>\\|S\\| < 3: -1.50 ± 0.50 nats | 2 : \
+            "| noise helps | made | ✓ d = 5: +1.50 ± 0.50 nats<br>✗ \\|S\\| < 3: -1.50 ± 0.50 nats | 2 : \
              0<br>0 : 2 | **holds only when: d = 5** |"
         );
         let html = html(folder.path(), &[section()]).unwrap();
