@@ -241,6 +241,9 @@ mod tests {
         assert!(Effect::of(DOWN).is_negative());
         assert!(!Effect::of(&[3.0]).is_positive(), "one run shows nothing");
         assert!(!Effect::of(&[0.0, 0.0, 0.0]).is_positive(), "equal runs show nothing");
+        // Nor do most of them, if the others weigh as much.
+        assert!(!Effect::of(&[3.0, 3.0, 3.0, -8.0]).is_positive());
+        assert!(!Effect::of(&[-3.0, -3.0, -3.0, 8.0]).is_negative());
         // One huge win does not outweigh many losses.
         assert!(!Effect::of(&[100.0, -1.0, -1.0, -1.0]).is_positive());
         // A run without a number is a loss, and not forgotten.

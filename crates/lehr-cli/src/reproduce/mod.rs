@@ -9,6 +9,8 @@
 //! Every fit goes through the library's own `fit`, as a user's would.
 
 mod claims;
+#[cfg(test)]
+mod fake;
 mod fig1;
 mod fig2;
 mod fig3;

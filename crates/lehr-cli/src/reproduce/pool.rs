@@ -97,3 +97,33 @@ fn bar(name: &str, quiet: bool) -> ProgressBar {
     bar.set_prefix(name.to_string());
     bar
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::fake::{Fake, options};
+
+    fn ran(fake: Fake) -> (anyhow::Result<()>, Vec<Record>) {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = fake.jobs();
+        let mut store = Store::open(folder.path(), &fake, &options()).unwrap();
+        let result = run(&fake, &jobs, &mut store, 2, true);
+        (result, store.records(&jobs).iter().cloned().collect())
+    }
+
+    #[test]
+    fn a_run_that_diverges_is_kept_as_one_and_the_others_go_on() {
+        let (result, records) = ran(Fake("diverges"));
+        result.unwrap();
+        assert_eq!(records.len(), 3);
+        let diverged: Vec<bool> = records.iter().map(|r| r.end.contains_key("diverged")).collect();
+        assert_eq!(diverged, [false, true, false]);
+    }
+
+    #[test]
+    fn any_other_failure_ends_it_and_is_not_kept() {
+        let (result, records) = ran(Fake("fails"));
+        assert_eq!(result.unwrap_err().to_string(), "no such thing");
+        assert!(records.iter().all(|r| r.start != 1));
+    }
+}

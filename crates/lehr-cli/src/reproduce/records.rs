@@ -281,44 +281,7 @@ fn difference(found: &Header, asked: &Header) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::{Claim, Picture, Stop};
-
-    struct Fake(&'static str);
-
-    impl Experiment for Fake {
-        fn name(&self) -> &'static str {
-            "fake"
-        }
-        fn title(&self) -> String {
-            "Fake".into()
-        }
-        fn about(&self) -> Vec<String> {
-            vec![self.0.into()]
-        }
-        fn starts(&self) -> String {
-            "Three starts.".into()
-        }
-        fn jobs(&self) -> Vec<Job> {
-            let job = |start| Job { setting: "s".into(), method: "m".into(), start, cost: 1.0 };
-            (0..3).map(job).collect()
-        }
-        fn run(&self, job: &Job, _: Stop<'_>) -> anyhow::Result<Option<Record>> {
-            let mut record = Record::of(job);
-            record.note("x", 0.1 + f64::from(job.start));
-            record.note("nothing", f64::NAN);
-            Ok(Some(record))
-        }
-        fn figures(&self, _: &Records) -> Vec<Picture> {
-            Vec::new()
-        }
-        fn claims(&self, _: &Records) -> Vec<Claim> {
-            Vec::new()
-        }
-    }
-
-    fn options() -> Options {
-        Options { quick: true, runs: None, data: None, seed: 1 }
-    }
+    use crate::reproduce::fake::{Fake, options};
 
     #[test]
     fn what_is_done_is_found_again_and_a_torn_line_is_not() {
