@@ -8,7 +8,7 @@ use lehr::FitConfig;
 use lehr::data::Ratings;
 use lehr::model::{Ask, Dataset, Model, Stats};
 use lehr::models::{Pmf, PmfParams};
-use lehr::run::fit::State;
+use lehr::run::fit::{Problem, State};
 use lehr::step::anneal::{Anneal, Law};
 use lehr::step::local::{Executor, Threads};
 use lehr::step::sample::{Batch, Sampler, Sampling};
@@ -262,6 +262,55 @@ fn guards_keep_every_row_in_its_domain_and_count() {
         if guard == Guard::RejectBelowPrior {
             let above = |(row, x): (usize, &[f64])| pmf.above_prior(&pmf.hyper(), row, x);
             assert!(state.lambda.table().rows().enumerate().all(above));
+        }
+    }
+}
+
+/// One step from the same start with and without noise: a row that noise would make invalid takes its
+/// noiseless step, goes to its prior, or goes part of the way; every other keeps its noise.
+#[test]
+fn a_guard_does_to_a_row_what_it_says() {
+    let ratings = ratings();
+    let pmf = model(&ratings);
+    let rho = 0.9;
+    let step = |effective, guard| {
+        let config = FitConfig {
+            steps: Some(1),
+            tol: 0.0,
+            noise_end: 1.0,
+            effective,
+            step_size: Some(StepSize::Constant(rho)),
+            guard: Some(guard),
+            ..FitConfig::default()
+        };
+        watched(&pmf, &ratings, &config, 1).0.state
+    };
+    let plain = step(Effective::Off, Guard::Reject);
+    let problem = Problem { model: &pmf, data: &ratings, heldout: None };
+    let begin = State::start(problem, FitConfig::default().seed, 0).unwrap();
+    // Items see users that differ; users see the same items. Those with one rating or none have no noise.
+    let is_noisy = |row: &usize| ratings.groups(0)[row + 1] > ratings.groups(0)[*row] + 1;
+    let rows = |state: &State, row: usize| state.lambda.table().row(row).to_vec();
+    for guard in [Guard::Reject, Guard::Clip, Guard::Halve] {
+        let noisy = step(Effective::Constant(0.3), guard);
+        let mut changed = 0;
+        for row in (0..40).filter(is_noisy) {
+            let (old, new) = (rows(&begin, row), rows(&noisy, row));
+            assert_ne!(bits(&new), bits(&old), "{guard}: row {row} stands still");
+            let mut prior = vec![0.0; new.len()];
+            pmf.prior(&pmf.hyper(), row, &mut prior);
+            let towards_prior = |(new, (old, prior)): (&f64, (&f64, &f64))| {
+                (new - ((1.0 - rho) * old + rho * prior)).abs() < 1e-12
+            };
+            changed += usize::from(match guard {
+                Guard::Reject => bits(&new) == bits(&rows(&plain, row)),
+                Guard::Clip => new.iter().zip(old.iter().zip(&prior)).all(towards_prior),
+                _ => false,
+            });
+        }
+        assert!(noisy.guard_hits > 0, "{guard}");
+        if guard != Guard::Halve {
+            assert!(0 < changed && changed as u64 <= noisy.guard_hits, "{guard}: {changed} rows");
         }
     }
 }
