@@ -140,10 +140,14 @@ fn found(condition: &Condition) -> String {
 fn machine() -> String {
     let cpu = Cpu::here();
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    // Linux says which processor it is.
+    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = about.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     format!(
-        "lehr {} on {} with {} kernels, {}.",
+        "lehr {} on {}{} with {} kernels, {}.",
         env!("CARGO_PKG_VERSION"),
         cpu.arch,
+        model.map_or(String::new(), |(_, model)| format!(" ({})", model.trim())),
         name(&cpu.kernels),
         counted(cores as u64, "core"),
     )

@@ -130,10 +130,12 @@ fn panel(
     panel
 }
 
-/// From where the means are after an eighth of the sweeps to the best end.
+/// From where the means without noise are after an eighth of the sweeps to the best end: early noise can
+/// reach so far below that nothing else would be seen.
 fn range(setting: &Setting, all: &[(Method, Curves)]) -> Option<(f64, f64)> {
     let early = setting.sweeps as f64 / 8.0;
-    let means = all.iter().map(|(_, curves)| mean_line(curves));
+    let quiet = all.iter().filter(|(method, _)| !method.is_noisy());
+    let means = quiet.map(|(_, curves)| mean_line(curves));
     let at_early = |mean: Vec<(f64, f64)>| mean.into_iter().find(|p| p.0 >= early).map(|p| p.1);
     let low = means.filter_map(at_early).reduce(f64::min)?;
     let ends = all.iter().flat_map(|(_, curves)| curves).filter_map(|run| Some(run.last()?.1));

@@ -56,7 +56,8 @@ impl Method {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
 
-    fn is_noisy(self) -> bool {
+    /// Whether its updates are noisy.
+    pub fn is_noisy(self) -> bool {
         matches!(self, Method::SviPlus | Method::Subsample | Method::QuietOne)
     }
 }
