@@ -14,7 +14,8 @@ use crate::progress;
 /// Steps of the bar for the cost of all jobs together.
 const BAR: f64 = 1e6;
 
-/// Runs the jobs that the store does not have, the longest first, on `threads` threads (0: all cores).
+/// Runs the jobs that the store does not have on `threads` threads (0: all cores): the first start of all
+/// methods, then the next, so that fewer starts can be looked at soon; of each the longest first.
 /// An interruption ends it after the runs that are complete; what is under way is lost.
 pub fn run(
     experiment: &dyn Experiment,
@@ -28,7 +29,7 @@ pub fn run(
         return Ok(());
     }
     // Taken from the back; the sort is stable, so the order is always the same.
-    left.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    left.sort_by(|a, b| b.start.cmp(&a.start).then(a.cost.total_cmp(&b.cost)));
     let total: f64 = jobs.iter().map(|job| job.cost).sum();
     let done = total - left.iter().map(|job| job.cost).sum::<f64>();
     let bar = bar(experiment.name(), quiet);

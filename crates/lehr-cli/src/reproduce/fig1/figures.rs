@@ -41,6 +41,8 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Picture
     });
 
     let small = |s: &&Setting| sets[s.set].small && !s.long;
+    let small_sets: Vec<&str> = sets.iter().filter(|set| set.small).map(|set| &*set.name).collect();
+    let small_sets = small_sets.join(", ");
     let mut starts = Figure::new("PMF: starts of several scales");
     starts.columns = Some(SCALES.len());
     starts.panels = settings
@@ -51,8 +53,10 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Picture
     starts.panels.iter_mut().skip(1).for_each(|panel| panel.legend = Legend::Hidden);
     pictures.push(Picture {
         suffix: "starts".into(),
-        caption: "The same methods from starts with smaller means and variances. Axes differ between panels."
-            .into(),
+        caption: format!(
+            "{small_sets}: the same methods from starts with smaller means and variances. Axes differ between \
+             panels."
+        ),
         figure: starts,
     });
 
@@ -64,9 +68,10 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Picture
         .collect();
     pictures.push(Picture {
         suffix: "long".into(),
-        caption: "Ten times as many sweeps, on a logarithmic axis: how much of the difference is a better \
-                  optimum, and how much is only an earlier arrival."
-            .into(),
+        caption: format!(
+            "{small_sets}: ten times as many sweeps, on a logarithmic axis: how much of the difference is a \
+             better optimum, and how much is only an earlier arrival."
+        ),
         figure: long,
     });
     pictures

@@ -45,17 +45,15 @@ impl Method {
     }
 }
 
-/// rho_t = (tau0 + t)^-kappa, all its methods, and how many starts they have.
+/// rho_t = (tau0 + t)^-kappa and all its methods.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     /// Its name in records and claims.
     pub name: String,
     /// The step size.
     pub rho: StepSize,
-    /// The methods.
-    pub methods: Vec<Method>,
-    /// Starts of each.
-    pub starts: u32,
+    /// The methods, and how many starts each has.
+    pub methods: Vec<(Method, u32)>,
 }
 
 /// All that is run.
@@ -86,29 +84,30 @@ impl Settings {
         let (topics, sizes, steps) =
             if options.quick { (10, [10, 20, 100], 200) } else { (150, [50, 100, 1000], 1500) };
         let [small, middle, large] = sizes;
-        let paper = vec![
+        let paper = [
             Method::Svi(small),
             Method::Svi(middle),
             Method::Svi(large),
             Method::Plus(small, Noise::Clamp),
             Method::Plus(middle, Noise::Clamp),
         ];
-        let schedule =
-            |(index, (tau0, kappa)): (usize, (f64, f64))| {
-                let mut methods = paper.clone();
-                if index == 0 {
-                    let others = [Noise::Shrink, Noise::Gamma];
-                    methods.extend(others.iter().flat_map(|&noise| {
-                        [Method::Plus(small, noise), Method::Plus(middle, noise)]
-                    }));
-                }
-                Schedule {
-                    name: format!("rho = ({tau0}+t)^-{kappa}"),
-                    rho: StepSize::Power { tau0, kappa },
-                    methods,
-                    starts: if index == 0 { options.runs(10, 4) } else { options.runs(5, 3) },
-                }
-            };
+        let others = [Noise::Shrink, Noise::Gamma]
+            .into_iter()
+            .flat_map(|noise| [Method::Plus(small, noise), Method::Plus(middle, noise)]);
+        // Controls have fewer starts: a run takes two minutes.
+        let (main, control) = (options.runs(10, 4), options.runs(3, 3));
+        let schedule = |(index, (tau0, kappa)): (usize, (f64, f64))| {
+            let starts = if index == 0 { main } else { control };
+            let mut methods = paper.map(|method| (method, starts)).to_vec();
+            if index == 0 {
+                methods.extend(others.clone().map(|method| (method, control)));
+            }
+            Schedule {
+                name: format!("rho = ({tau0}+t)^-{kappa}"),
+                rho: StepSize::Power { tau0, kappa },
+                methods,
+            }
+        };
         let schedules = STEP_SIZES.into_iter().enumerate().map(schedule).collect();
         Settings {
             topics,
@@ -121,7 +120,7 @@ impl Settings {
 
     /// The methods of the paper's figure.
     pub fn paper(&self) -> Vec<Method> {
-        self.schedules[1].methods.clone()
+        self.schedules[1].methods.iter().map(|&(method, _)| method).collect()
     }
 
     /// The model's settings.
@@ -133,8 +132,8 @@ impl Settings {
     pub fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
         for schedule in &self.schedules {
-            for &method in &schedule.methods {
-                jobs.extend((0..schedule.starts).map(|start| Job {
+            for &(method, starts) in &schedule.methods {
+                jobs.extend((0..starts).map(|start| Job {
                     setting: schedule.name.clone(),
                     method: method.name(),
                     start,
@@ -163,7 +162,8 @@ impl Settings {
     /// The fit's settings for a job; `None` if there is no such job.
     pub fn config(&self, job: &Job, seed: u64) -> Option<FitConfig> {
         let schedule = self.schedules.iter().find(|s| s.name == job.setting)?;
-        let method = *schedule.methods.iter().find(|method| method.name() == job.method)?;
+        let mut methods = schedule.methods.iter().map(|&(method, _)| method);
+        let method = methods.find(|method| method.name() == job.method)?;
         let (effective, noise) = match method {
             Method::Svi(_) => (Effective::Off, Noise::Clamp),
             Method::Plus(m, noise) => (Effective::Constant(m as f64), noise),
@@ -223,8 +223,12 @@ impl Settings {
 
     /// How many starts there are, in words.
     pub fn starts(&self) -> String {
-        let [main, others @ ..] = &*self.schedules else { return String::new() };
-        let others = others.first().map_or(0, |schedule| schedule.starts);
-        format!("{} starts with the main step size, {others} with the others.", main.starts)
+        let methods = || self.schedules.iter().flat_map(|schedule| &schedule.methods);
+        let main = methods().map(|&(_, starts)| starts).max().unwrap_or(0);
+        let controls = methods().map(|&(_, starts)| starts).min().unwrap_or(0);
+        format!(
+            "{main} starts of the paper's methods with the main step size, {controls} of `shrink`, `gamma` and \
+             the other step sizes."
+        )
     }
 }
