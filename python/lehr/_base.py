@@ -166,7 +166,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         }
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = dict(super().__getstate__())
         state.pop("_lazy", None)
         if "_core" in state:
             state["_core"] = self._core.to_bytes()

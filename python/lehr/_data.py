@@ -74,7 +74,9 @@ def _weights(sample_weight, n):
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise DataError(f"sample_weight has shape {weights.shape}; one number for each of {n} rows is needed")
-    return weights
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number.")
+    return np.ascontiguousarray(weights)
 
 
 def docs(estimator, X, *, reset, whom, known=None):

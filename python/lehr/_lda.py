@@ -222,6 +222,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         every = self.evaluate_every
         every = whole("evaluate_every", every, least=1) if every is not None and every > 0 else None
         tau0, kappa = real("learning_offset", self.learning_offset), real("learning_decay", self.learning_decay)
+        if not 0 <= kappa <= 1:
+            raise SettingError("learning_decay", kappa, "must be between 0 and 1")
+        if tau0 < 0:
+            raise SettingError("learning_offset", tau0, "must be 0 or a positive number")
         power = None if batch is None else f"power:{tau0!r}:{kappa!r}"
         return {
             **self._annealing(),
@@ -360,7 +364,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def score(self, X, y=None):
         """Compute the bound on the log-likelihood of documents, every constant included."""
-        bound, _ = self._core.bound(self._new_docs(X, "score"), self._threads())
+        data = self._new_docs(X, "score")
+        bound, _ = self._core.bound(data, self._threads())
         return bound
 
     def perplexity(self, X, sub_sampling=False):
@@ -399,7 +404,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             'completion': every other word predicted from the rest of its document; 'unigram': the same from
             frequencies alone; 'local': the documents' bound; 'full': the same, the topics' cost included.
         """
-        return self._core.scores(self._new_docs(X, "heldout_scores"), self._threads())
+        data = self._new_docs(X, "heldout_scores")
+        return self._core.scores(data, self._threads())
 
     @classmethod
     def _parameters_of(cls, record):

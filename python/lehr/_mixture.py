@@ -1,7 +1,7 @@
 """Gaussian mixtures, as scikit-learn has them, with batches, weights and annealing."""
 
 import numpy as np
-from sklearn.base import ClusterMixin, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _lehr
@@ -20,7 +20,7 @@ _WEIGHTS = {"dirichlet_process": "sticks", "dirichlet_distribution": "dirichlet"
 _COVARIANCES = {"full": "full", "diag": "diagonal"}
 
 
-class BayesianGaussianMixture(ClusterMixin, DensityMixin, Fitting):
+class BayesianGaussianMixture(DensityMixin, Fitting):
     """Variational Bayesian estimation of a Gaussian mixture.
 
     Parameters, attributes and methods up to `verbose_interval` have the names and meanings of
@@ -341,7 +341,8 @@ covariance_prior_ : float or ndarray
         resp : ndarray of shape (n_samples, n_components)
             How much of each item belongs to each component.
         """
-        resp = self._core.responsibilities(self._points(X), self._threads())
+        data = self._points(X)
+        resp = self._core.responsibilities(data, self._threads())
         if not np.isfinite(resp).all():
             at = int(np.argmin(np.isfinite(resp).all(axis=1)))
             raise DataError(f"row {at} is so far from every component that its densities overflow")
@@ -375,7 +376,8 @@ covariance_prior_ : float or ndarray
         log_prob : ndarray of shape (n_samples,)
             The items' parts of the bound.
         """
-        return self._core.item_bounds(self._points(X), self._threads())
+        data = self._points(X)
+        return self._core.item_bounds(data, self._threads())
 
     def score(self, X, y=None):
         """Compute the mean of `score_samples`."""
@@ -394,7 +396,8 @@ covariance_prior_ : float or ndarray
         log_density : ndarray of shape (n_samples,)
             What to compare models by on data that they have not seen.
         """
-        return self._core.log_predictive(self._points(X), self._threads())
+        data = self._points(X)
+        return self._core.log_predictive(data, self._threads())
 
     def sample(self, n_samples=1):
         """Draw items from the fitted mixture.

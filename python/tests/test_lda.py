@@ -100,7 +100,7 @@ def test_pipelines_searches_and_data_frames():
     texts = ["the cat and the dog", "dogs and cats and dogs", "stocks and bonds", "a bond is no stock"] * 10
     pipeline = make_pipeline(CountVectorizer(), LatentDirichletAllocation(2, random_state=0))
     assert pipeline.fit_transform(texts).shape == (40, 2)
-    frame = pipeline.set_output(transform="pandas")[-1].transform(CountVectorizer().fit_transform(texts))
+    frame = pipeline[-1].set_output(transform="pandas").transform(CountVectorizer().fit_transform(texts))
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == ["latentdirichletallocation0", "latentdirichletallocation1"]
     X = CountVectorizer().fit_transform(texts)
@@ -117,7 +117,7 @@ def test_pipelines_searches_and_data_frames():
         ({"learning_method": "fast"}, "learning_method = 'fast': must be 'batch' or 'online'"),
         ({"mean_change_tol": 0.0}, "mean_change_tol = 0"),
         ({"max_doc_update_iter": 0}, "max_doc_update_iter = 0"),
-        ({"learning_method": "online", "learning_decay": 3.0}, "step"),
+        ({"learning_method": "online", "learning_decay": 3.0}, "learning_decay = 3.0: must be between 0 and 1"),
     ],
 )
 def test_a_bad_setting_is_named(counts, settings, message):

@@ -1,7 +1,7 @@
 //! Columns of data frames that export an Arrow stream (the PyCapsule protocol of polars, pyarrow and others).
 
 use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
@@ -59,7 +59,8 @@ pub fn ratings(
         batches
             .iter()
             .map(|batch| {
-                let at = column(batch).ok_or_else(|| data_error(format!("has no column {name}")))?;
+                let at =
+                    column(batch).ok_or_else(|| data_error(format!("has no column {name}")))?;
                 Ok(batch.column(at).as_ref())
             })
             .collect()
@@ -121,7 +122,9 @@ fn names(parts: &[&dyn Array], name: &str) -> PyResult<Names> {
             };
         }
         match part.data_type() {
-            DataType::Utf8 => texts.extend(part.as_string::<i32>().iter().flatten().map(String::from)),
+            DataType::Utf8 => {
+                texts.extend(part.as_string::<i32>().iter().flatten().map(String::from))
+            }
             DataType::LargeUtf8 => {
                 texts.extend(part.as_string::<i64>().iter().flatten().map(String::from));
             }

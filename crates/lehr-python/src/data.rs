@@ -186,16 +186,12 @@ fn csr<I: numpy::Element + Copy + Into<i64>>(
     match counts.extract::<PyReadonlyArray1<'_, f32>>() {
         Ok(counts) => {
             let counts = counts.as_slice()?;
-            py.detach(|| {
-                guarded(|| lehr::data::Docs::from_csr(starts, indices, counts, n_words))
-            })
+            py.detach(|| guarded(|| lehr::data::Docs::from_csr(starts, indices, counts, n_words)))
         }
         Err(_) => {
             let counts = counts.extract::<PyReadonlyArray1<'_, f64>>()?;
             let counts = counts.as_slice()?;
-            py.detach(|| {
-                guarded(|| lehr::data::Docs::from_csr(starts, indices, counts, n_words))
-            })
+            py.detach(|| guarded(|| lehr::data::Docs::from_csr(starts, indices, counts, n_words)))
         }
     }
 }

@@ -92,12 +92,8 @@ pub fn watched<T: Send>(
 ) -> PyResult<(T, Option<PyErr>)> {
     let stop = Arc::new(AtomicBool::new(false));
     let (to, from) = channel();
-    let mut messenger = Messenger {
-        to,
-        heard: watch.is_some(),
-        stop: Arc::clone(&stop),
-        told: Instant::now(),
-    };
+    let mut messenger =
+        Messenger { to, heard: watch.is_some(), stop: Arc::clone(&stop), told: Instant::now() };
     let (joined, exception) = py.detach(move || {
         std::thread::scope(move |scope| {
             let mut exception = None;

@@ -60,7 +60,8 @@ fn a_fit_in_memory_has_the_bits_of_a_run_directory() {
     let loaded = Fitted::<Mixture>::load(&run).unwrap();
     let own = fitted(&data, params, &config);
     assert_eq!(bits(&own), bits(&loaded));
-    let numbers = |f: &Fitted<Mixture>| f.trace.iter().map(|o| (o.step, o.bound)).collect::<Vec<_>>();
+    let numbers =
+        |f: &Fitted<Mixture>| f.trace.iter().map(|o| (o.step, o.bound)).collect::<Vec<_>>();
     assert_eq!(numbers(&own), numbers(&loaded));
 
     // Saved, it is a run like any other, but for its data.
@@ -142,7 +143,8 @@ fn a_stopped_fit_is_usable_and_another_can_begin_where_it_stands() {
 #[test]
 fn a_given_start_is_where_it_begins_and_needs_one_restart() {
     let data = points(60);
-    let resp: Vec<f64> = (0..60).flat_map(|n| if n < 20 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
+    let resp: Vec<f64> =
+        (0..60).flat_map(|n| if n < 20 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
     let begin = |model: &Mixture, data: &Points| {
         Ok(State::at(model, model.lambda_from_responsibilities(data, &resp)))
     };
@@ -167,7 +169,10 @@ fn the_defaults_of_scikit_learn_are_the_datas_own_moments() {
         let lambda = mixture.lambda_from_responsibilities(&data, &vec![1.0 / 3.0; 270]);
         let posterior = mixture.posterior(&lambda);
         assert_eq!(posterior.prior_concentration, 1.0 / 3.0);
-        assert_eq!((posterior.prior_mean_precision, posterior.prior_degrees_of_freedom), (1.0, 2.0));
+        assert_eq!(
+            (posterior.prior_mean_precision, posterior.prior_degrees_of_freedom),
+            (1.0, 2.0)
+        );
         let mut row = [0.0; 2];
         let mut moment = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
             (0..90)

@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn the_items_parts_and_the_global_part_are_the_bound() {
-        let values: Vec<f64> = (0..2000).map(|n| f64::from(n % 7) + 0.1 * f64::from(n % 3)).collect();
+        let values: Vec<f64> =
+            (0..2000).map(|n| f64::from(n % 7) + 0.1 * f64::from(n % 3)).collect();
         let points = Points::new(values, 1).unwrap();
         let mixture = Mixture::new(MixtureParams::gmm(3), &points).unwrap();
         let problem = Problem { model: &mixture, data: &points, heldout: None };

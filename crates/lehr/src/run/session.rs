@@ -113,8 +113,10 @@ pub fn partial<M: Stored>(
     let options = &options;
     let (data, unknown) = model.read_new(data_path, options)?;
     model.check_fits(&data, &old.data.columns)?;
-    let data_record =
-        DataRecord { unknown_dropped: true, ..DataRecord::new::<M>(Some(data_path), options, &data) };
+    let data_record = DataRecord {
+        unknown_dropped: true,
+        ..DataRecord::new::<M>(Some(data_path), options, &data)
+    };
     let parts = parts::<M>(&data, config)?;
     model.extend(parts.train())?;
     let GoingOn { config, plan, mut record, state } =

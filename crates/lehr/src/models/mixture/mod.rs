@@ -156,7 +156,8 @@ impl Mixture {
     fn add_ridge(&self, count: f64, scatter: &mut [f64]) {
         if self.params.ridge > 0.0 {
             for (j, scale) in self.units.scale.iter().enumerate() {
-                scatter[self.shape.diagonal_index(j)] += count * self.params.ridge / (scale * scale);
+                scatter[self.shape.diagonal_index(j)] +=
+                    count * self.params.ridge / (scale * scale);
             }
         }
     }

@@ -107,7 +107,8 @@ mod tests {
         for covariance in [Covariance::Full, Covariance::Diagonal] {
             let params = MixtureParams { covariance, ..MixtureParams::dpgmm(2) };
             let mixture = Mixture::new(params, &points).unwrap();
-            let resp: Vec<f64> = (0..100).flat_map(|n| [n as f64 / 99.0, 1.0 - n as f64 / 99.0]).collect();
+            let resp: Vec<f64> =
+                (0..100).flat_map(|n| [n as f64 / 99.0, 1.0 - n as f64 / 99.0]).collect();
             let lambda = mixture.lambda_from_responsibilities(&points, &resp);
             let posterior = mixture.posterior(&lambda);
             let size = if covariance == Covariance::Full { 9 } else { 3 };

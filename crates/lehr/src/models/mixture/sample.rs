@@ -82,16 +82,16 @@ mod tests {
             let component = &mixture.components(&lambda)[0];
             let n = 40_000;
             let (values, _) = mixture.sample(&lambda, n, 3);
-            let mean = |of: &dyn Fn(&[f64]) -> f64| {
-                values.chunks_exact(2).map(of).sum::<f64>() / n as f64
-            };
+            let mean =
+                |of: &dyn Fn(&[f64]) -> f64| values.chunks_exact(2).map(of).sum::<f64>() / n as f64;
             for i in 0..2 {
                 let off = mean(&|x| x[i]) - component.mean[i];
                 assert!(off.abs() < 0.1, "{off}");
             }
             let (a, b) = (component.mean[0], component.mean[1]);
             let found = mean(&|x| (x[0] - a) * (x[1] - b));
-            let expected = if covariance == Covariance::Full { component.covariance[1] } else { 0.0 };
+            let expected =
+                if covariance == Covariance::Full { component.covariance[1] } else { 0.0 };
             assert!((found - expected).abs() < 0.15, "{found} {expected}");
         }
     }

@@ -189,9 +189,8 @@ fn lloyd(z: &[f64], weights: &[f64], k: usize, nearest: &mut [(f64, usize)]) -> 
     let mut moved = false;
     for (row, nearest) in z.chunks_exact(d).zip(nearest) {
         let own = nearest.1;
-        let square = |centre: &[f64]| -> f64 {
-            row.iter().zip(centre).map(|(a, b)| (a - b).powi(2)).sum()
-        };
+        let square =
+            |centre: &[f64]| -> f64 { row.iter().zip(centre).map(|(a, b)| (a - b).powi(2)).sum() };
         *nearest = (square(&centres[own * d..][..d]), own);
         for (other, centre) in centres.chunks_exact(d).enumerate() {
             let square = square(centre);

@@ -68,7 +68,8 @@ impl Pmf {
         }
         let mut table = Table::new(users.len() + items.len(), self.columns.width());
         let old = lambda.table();
-        let first_new = [(0, 0, old_users, users.len()), (users.len(), old_users, old_items, items.len())];
+        let first_new =
+            [(0, 0, old_users, users.len()), (users.len(), old_users, old_items, items.len())];
         for (to, from, known, all) in first_new {
             (0..known).for_each(|r| table.row_mut(to + r).copy_from_slice(old.row(from + r)));
             (known..all).for_each(|r| self.prior(&lambda.hyper, from, table.row_mut(to + r)));
@@ -206,7 +207,8 @@ mod tests {
     #[test]
     fn who_is_taken_in_is_as_if_folded_in_and_others_stay() {
         let taste = |i: u32, j: u32| if i % 2 == j % 2 { 5.0 } else { 1.0 };
-        let pairs = (0..8).flat_map(|i| (0..6).map(move |j| (i, j))).filter(|(i, j)| (i + j) % 4 > 0);
+        let pairs =
+            (0..8).flat_map(|i| (0..6).map(move |j| (i, j))).filter(|(i, j)| (i + j) % 4 > 0);
         let triples: Vec<_> = pairs.map(|(i, j)| (i, j, taste(i, j))).collect();
         let data = ratings(8, 6, &triples);
         let pmf = Pmf::new(PmfParams::new(2), &data).unwrap();
