@@ -4,7 +4,7 @@ The estimators follow scikit-learn 1.9: names and meanings of parameters, attrib
 where scikit-learn has them. All computation is compiled; results do not depend on the number of threads.
 """
 
-from . import anneal, errors
+from . import anneal, errors, plot
 from ._lda import LatentDirichletAllocation
 from ._lehr import __version__
 from ._mixture import BayesianGaussianMixture
@@ -21,4 +21,5 @@ __all__ = [
     "anneal",
     "errors",
     "load",
+    "plot",
 ]

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _data, _lehr
+from . import _data, _lehr, _topics
 from ._base import Fitting
 from ._settings import choice, flag, number_or_text, real, whole
 from ._watch import with_callbacks
@@ -406,6 +406,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         data = self._new_docs(X, "heldout_scores")
         return self._core.scores(data, self._threads())
+
+    to_pyldavis = _topics.to_pyldavis
 
     @classmethod
     def _parameters_of(cls, record):

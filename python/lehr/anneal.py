@@ -14,7 +14,7 @@ from .errors import SettingError
 __all__ = ["LossWeights", "weights"]
 
 
-def weights(n, effective, rng=None, law="gaussian", *, corrected=True):
+def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None):
     """Draw annealing weights for the examples of a batch.
 
     Parameters
@@ -29,10 +29,13 @@ def weights(n, effective, rng=None, law="gaussian", *, corrected=True):
         The distribution: 'gaussian' weights can be negative, the others cannot.
     corrected : bool, default=True
         Whether the variance has the factor n / (n - 1); False is the paper's form.
+    like : array, default=None
+        An array of PyTorch, JAX, CuPy or any other library that has the array API. The weights are an array of the
+        same library, of the same type and on the same device. None is numpy and float64.
 
     Returns
     -------
-    weights : ndarray of shape (n,)
+    weights : ndarray of shape (n,), or an array of the library of `like`
         Weights whose mean is 1.
 
     Examples
@@ -47,11 +50,12 @@ def weights(n, effective, rng=None, law="gaussian", *, corrected=True):
     if not isinstance(law, str):
         raise SettingError("law", repr(law), "must be 'gaussian', 'gamma' or 'subsample'")
     n, effective, seed = whole("n", n, least=1), real("effective", effective), seed_of(rng)
-    return _lehr.weights(n, effective, law, flag("corrected", corrected), seed, 0)
+    drawn = _lehr.weights(n, effective, law, flag("corrected", corrected), seed, 0)
+    return drawn if like is None else _like(like, drawn)
 
 
 class LossWeights:
-    """Per-example loss weights for PyTorch or JAX, a new draw for every step.
+    """Per-example loss weights for PyTorch, JAX and the like, a new draw for every step.
 
     Parameters
     ----------
@@ -96,14 +100,12 @@ class LossWeights:
 
 
 def _like(losses, drawn):
-    """`drawn` as the same kind of array as `losses`."""
-    kind = type(losses).__module__.split(".")[0]
-    if kind == "torch":
-        import torch
+    """`drawn` as the same kind of array as `losses`, of its type and on its device."""
+    if type(losses).__module__.split(".")[0] == "torch":
+        import torch  # its tensors have no __array_namespace__
 
         return torch.as_tensor(drawn, dtype=losses.dtype, device=losses.device)
-    if kind in ("jax", "jaxlib"):
-        import jax.numpy as jnp
-
-        return jnp.asarray(drawn, dtype=losses.dtype)
-    return np.asarray(drawn, dtype=losses.dtype)
+    if hasattr(losses, "__array_namespace__"):
+        library = losses.__array_namespace__()
+        return library.asarray(drawn, dtype=losses.dtype, device=losses.device)
+    return np.asarray(drawn, dtype=getattr(losses, "dtype", None))

@@ -69,5 +69,9 @@ class ForbiddenFileError(FileError, PermissionError):
     """The file may not be read or written."""
 
 
+class MissingPackageError(LehrError, ImportError):
+    """A package that is needed for this, and for nothing else, is not installed."""
+
+
 class BrokenError(LehrError, RuntimeError):
     """A mistake in lehr itself."""

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+# Pictures are drawn, not shown.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -47,3 +47,39 @@ def test_torch_tensors_stay_torch_tensors():
     torch = pytest.importorskip("torch")
     losses = torch.ones(16)
     assert torch.is_tensor(LossWeights(4)(losses)) and LossWeights(4)(losses).dtype == losses.dtype
+
+
+def test_jax_arrays_stay_jax_arrays():
+    jnp = pytest.importorskip("jax.numpy")
+    losses = jnp.ones(16, dtype=jnp.float32)
+    drawn = LossWeights(4, seed=2)(losses)
+    assert type(drawn) is type(losses) and drawn.dtype == losses.dtype and drawn.device == losses.device
+    np.testing.assert_allclose(drawn, LossWeights(4, seed=2)(np.ones(16)), rtol=1e-6)
+
+
+class Elsewhere:
+    """An array of a library that has the array API, on a device of its own."""
+
+    def __init__(self, values, dtype, device):
+        self.values, self.dtype, self.device = np.asarray(values, dtype=dtype), dtype, device
+        self.shape = self.values.shape
+
+    def __array_namespace__(self, api_version=None):
+        return Library
+
+
+class Library:
+    @staticmethod
+    def asarray(values, *, dtype, device):
+        return Elsewhere(values, dtype, device)
+
+
+def test_weights_go_where_the_losses_are():
+    losses = Elsewhere(np.ones(12), np.float32, "second")
+    for drawn, plain in (
+        (weights(12, 3, rng=1, like=losses), weights(12, 3, rng=1)),
+        (LossWeights(3, seed=1)(losses), LossWeights(3, seed=1)(np.ones(12))),
+    ):
+        assert isinstance(drawn, Elsewhere) and (drawn.dtype, drawn.device) == (np.float32, "second")
+        np.testing.assert_allclose(drawn.values, plain, rtol=1e-6)
+    assert weights(5, 2, rng=0, like=np.ones(3, dtype=np.float32)).dtype == np.float32

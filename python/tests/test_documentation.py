@@ -8,7 +8,8 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr._open", "lehr._mixture", "lehr._lda", "lehr._pmf", "lehr.anneal", "lehr.errors"]
+MODULES = ["lehr", "lehr._open", "lehr._mixture", "lehr._lda", "lehr._pmf", "lehr.anneal", "lehr.plot", "lehr._topics",
+           "lehr.errors"]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
