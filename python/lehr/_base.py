@@ -3,6 +3,7 @@
 import json
 import warnings
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -148,22 +149,13 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
             A fitted estimator of this class with the settings of the run.
         """
         core = cls._core_class.load(path)
-        estimator = cls(**cls._parameters_of(json.loads(core.record())))
+        record = json.loads(core.record())
+        estimator = cls(**cls._parameters_of(record, core))
         estimator._take(core)
+        names = record["data"]["columns"]
+        if names:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
         return estimator
-
-    @classmethod
-    def _fit_parameters_of(cls, fit):
-        """The parameters that all estimators have, as a run has recorded them."""
-        return {
-            "batch_size": fit["batch"],
-            "effective_batch_size": None if fit["effective"] == "off" else fit["effective"],
-            "noise": fit["law"],
-            "quench": 1.0 - fit["noise_end"],
-            "step_size": fit["step_size"],
-            "guard": fit["guard"],
-            "random_state": fit["seed"],
-        }
 
     def __getstate__(self):
         state = dict(super().__getstate__())

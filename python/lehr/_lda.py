@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _lehr, _topics
 from ._base import Fitting
+from ._loading import lda_parameters
 from ._settings import choice, flag, number_or_text, real, whole
 from ._watch import with_callbacks
 from .errors import SettingError
@@ -408,23 +409,4 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self._core.scores(data, self._threads())
 
     to_pyldavis = _topics.to_pyldavis
-
-    @classmethod
-    def _parameters_of(cls, record):
-        params, fit = record["params"], record["fit"]
-        shared = cls._fit_parameters_of(fit)
-        online = fit["batch"] is not None
-        return {
-            **shared,
-            "n_components": params["topics"],
-            "doc_topic_prior": params["alpha"],
-            "topic_word_prior": params["eta"],
-            "learning_method": "online" if online else "batch",
-            "batch_size": fit["batch"] if online else 128,
-            "mean_change_tol": params["local_tol"],
-            "max_doc_update_iter": params["local_iterations"],
-            "learn_doc_topic_prior": params["learn_alpha"],
-            "learn_topic_word_prior": params["learn_eta"],
-            "exact": params["exact"],
-            "warm": fit["warm"],
-        }
+    _parameters_of = staticmethod(lda_parameters)

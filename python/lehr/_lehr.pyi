@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy import float32, float64, int64, uint32
 from numpy.typing import NDArray
 
 __version__: str
 
-Watch = Callable[[str, dict[str, Any]], None]
-Ids = NDArray[int64] | list[str]
-Path = str | PathLike[str]
+Watch: TypeAlias = Callable[[str, dict[str, Any]], None]
+Ids: TypeAlias = NDArray[int64] | list[str]
+Path: TypeAlias = str | PathLike[str]
 
 class Points:
     @staticmethod

@@ -2,25 +2,17 @@
 
 import numpy as np
 from sklearn.base import DensityMixin
-from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _lehr
 from ._base import Fitting
-from ._settings import choice, flag, real, seed_of, whole
+from ._loading import COVARIANCES, STARTS, WEIGHTS, mixture_parameters
+from ._mixture_readout import MixtureReadout
+from ._settings import choice, flag, real, whole
 from ._watch import with_callbacks
 from .errors import DataError, SettingError
 
-_STARTS = {
-    "kmeans": "kmeans",
-    "k-means++": "kmeans-plus-plus",
-    "random": "responsibilities",
-    "random_from_data": "points",
-}
-_WEIGHTS = {"dirichlet_process": "sticks", "dirichlet_distribution": "dirichlet"}
-_COVARIANCES = {"full": "full", "diag": "diagonal"}
 
-
-class BayesianGaussianMixture(DensityMixin, Fitting):
+class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
     """Variational Bayesian estimation of a Gaussian mixture.
 
     Parameters, attributes and methods up to `verbose_interval` have the names and meanings of
@@ -218,9 +210,9 @@ covariance_prior_ : float or ndarray
         given = not isinstance(self.init_params, str)
         return {
             "components": whole("n_components", self.n_components, least=1),
-            "weights": choice("weight_concentration_prior_type", self.weight_concentration_prior_type, _WEIGHTS),
-            "covariance": choice("covariance_type", self.covariance_type, _COVARIANCES),
-            "start": "kmeans" if given else choice("init_params", self.init_params, _STARTS),
+            "weights": choice("weight_concentration_prior_type", self.weight_concentration_prior_type, WEIGHTS),
+            "covariance": choice("covariance_type", self.covariance_type, COVARIANCES),
+            "start": "kmeans" if given else choice("init_params", self.init_params, STARTS),
             "concentration": real("weight_concentration_prior", self.weight_concentration_prior, optional=True),
             "mean_precision": real("mean_precision_prior", self.mean_precision_prior, optional=True),
             "degrees_of_freedom": real("degrees_of_freedom_prior", self.degrees_of_freedom_prior, optional=True),
@@ -271,6 +263,7 @@ covariance_prior_ : float or ndarray
             )
         begin = {}
         if warm:
+            self._check_same(params)
             config["n_init"], begin = 1, {"like": self._core}
         elif not isinstance(self.init_params, str):
             begin = {"begin": np.ascontiguousarray(self.init_params, dtype=np.float64)}
@@ -279,6 +272,19 @@ covariance_prior_ : float or ndarray
         if config["batch"] is None:
             self._warn_if_not_converged()
         return self
+
+    def _check_same(self, params):
+        """A warm start goes on with the model as it is."""
+        names = {
+            "components": "n_components",
+            "covariance": "covariance_type",
+            "weights": "weight_concentration_prior_type",
+        }
+        for ours, theirs in names.items():
+            before = self._record["params"][ours]
+            if params[ours] != before:
+                allowed = f"a warm start goes on with the fit before, which has {before}; make a new estimator"
+                raise SettingError(theirs, repr(getattr(self, theirs)), allowed)
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from more items, in one pass over them (SVI, or SVI+ with `effective_batch_size`).
@@ -324,118 +330,7 @@ covariance_prior_ : float or ndarray
         """Estimate the mixture and label X; see `fit` and `predict`."""
         return self.fit(X, y, sample_weight=sample_weight).predict(X)
 
-    def _points(self, X):
-        check_is_fitted(self, "_core")
-        return _data.points(self, X, reset=False)
-
-    def predict_proba(self, X):
-        """Evaluate the components' responsibilities for each item.
-
-        Parameters
-        ----------
-        X : array-like, data frame or path, of shape (n_samples, n_features)
-            The items.
-
-        Returns
-        -------
-        resp : ndarray of shape (n_samples, n_components)
-            How much of each item belongs to each component.
-        """
-        data = self._points(X)
-        resp = self._core.responsibilities(data, self._threads())
-        if not np.isfinite(resp).all():
-            at = int(np.argmin(np.isfinite(resp).all(axis=1)))
-            raise DataError(f"row {at} is so far from every component that its densities overflow")
-        return resp
-
-    def predict(self, X):
-        """Predict the component of each item.
-
-        Parameters
-        ----------
-        X : array-like, data frame or path, of shape (n_samples, n_features)
-            The items.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Component labels.
-        """
-        return self.predict_proba(X).argmax(axis=1)
-
-    def score_samples(self, X):
-        """Compute the log-likelihood of each item under q, as scikit-learn does.
-
-        Parameters
-        ----------
-        X : array-like, data frame or path, of shape (n_samples, n_features)
-            The items.
-
-        Returns
-        -------
-        log_prob : ndarray of shape (n_samples,)
-            The items' parts of the bound.
-        """
-        data = self._points(X)
-        return self._core.item_bounds(data, self._threads())
-
-    def score(self, X, y=None):
-        """Compute the mean of `score_samples`."""
-        return float(np.mean(self.score_samples(X)))
-
-    def log_predictive(self, X):
-        """Compute the log predictive density of each item: a mixture of Student t densities.
-
-        Parameters
-        ----------
-        X : array-like, data frame or path, of shape (n_samples, n_features)
-            The items.
-
-        Returns
-        -------
-        log_density : ndarray of shape (n_samples,)
-            What to compare models by on data that they have not seen.
-        """
-        data = self._points(X)
-        return self._core.log_predictive(data, self._threads())
-
-    def sample(self, n_samples=1):
-        """Draw items from the fitted mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            How many.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            The items, sorted by component.
-        y : ndarray of shape (n_samples,)
-            Their components.
-        """
-        check_is_fitted(self, "_core")
-        if whole("n_samples", n_samples) < 1:
-            raise SettingError("n_samples", n_samples, "must be at least 1")
-        return self._core.sample(int(n_samples), seed_of(self.random_state))
-
-    @classmethod
-    def _parameters_of(cls, record):
-        params = record["params"]
-        by_name = {ours: theirs for theirs, ours in _STARTS.items()}
-        fit = cls._fit_parameters_of(record["fit"])
-        diagonal = params["covariance"] == "diagonal"
-        sticks = params["weights"] == "sticks"
-        return {
-            **fit,
-            "n_components": params["components"],
-            "covariance_type": "diag" if diagonal else "full",
-            "init_params": by_name.get(params["start"], "kmeans"),
-            "weight_concentration_prior_type": "dirichlet_process" if sticks else "dirichlet_distribution",
-            "reg_covar": params.get("ridge", 0.0),
-            "sort_components": params["sort"],
-            "n_init": record["fit"]["n_init"],
-        }
+    _parameters_of = staticmethod(mixture_parameters)
 
 
 def _numbers(name, value, n_dims):

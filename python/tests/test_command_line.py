@@ -120,6 +120,29 @@ def test_a_run_that_came_from_a_path_can_be_resumed(cli, points_file, tmp_path):
     np.testing.assert_array_equal(lehr.load(tmp_path / "run").means_, longer.means_)
 
 
+def test_a_loaded_run_has_its_settings(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    prior = np.array([[2.0, 0.3], [0.3, 1.5]])
+    settings = {
+        "n_components": 2,
+        "max_iter": 7,
+        "tol": 0.5,
+        "covariance_prior": prior,
+        "mean_precision_prior": 0.2,
+        "init_params": "random",
+        "batch_size": 45,
+        "effective_batch_size": "20",
+        "random_state": 9,
+    }
+    frame = pandas.DataFrame(blobs, columns=["a", "b"])
+    BayesianGaussianMixture(**settings).fit(frame).save(tmp_path / "run")
+    loaded = lehr.load(tmp_path / "run")
+    for name, value in settings.items():
+        np.testing.assert_array_equal(loaded.get_params()[name], value, err_msg=name)
+    assert list(loaded.feature_names_in_) == ["a", "b"]
+    np.testing.assert_array_equal(loaded.fit(frame).means_, BayesianGaussianMixture(**settings).fit(frame).means_)
+
+
 def test_runs_that_are_none_are_told(tmp_path, blobs):
     with pytest.raises(FileNotFoundError, match="there is no such directory"):
         lehr.load(tmp_path / "nothing")

@@ -3,7 +3,9 @@
 import doctest
 import importlib
 import inspect
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lehr
@@ -31,8 +33,6 @@ def test_every_parameter_and_method_is_documented(name):
 
 
 def test_the_stub_has_every_public_name_of_the_compiled_part():
-    from pathlib import Path
-
     from lehr import _lehr
 
     stub = Path(lehr.__file__).with_name("_lehr.pyi").read_text()
@@ -44,3 +44,13 @@ def test_the_stub_has_every_public_name_of_the_compiled_part():
             body = stub.split(f"class {name}")[1].split("\nclass ")[0]
             for method in vars(value):
                 assert method.startswith("__") or f"def {method}(" in body, f"{name}.{method}"
+
+
+def test_the_readme_runs(blobs, counts, ratings, tmp_path, monkeypatch):
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    program = readme.split("## From Python")[1].split("```python\n")[1].split("```")[0]
+    X = np.tile(blobs, (4, 1)) + np.random.default_rng(0).normal(size=(360, 2))
+    given = {"X": X, "more": X[:300], "weights": np.ones(300), "counts": counts, "ratings": ratings}
+    monkeypatch.chdir(tmp_path)
+    exec(program, {**given, "users": [1, 2], "items": [3, 4]})
+    assert (tmp_path / "runs" / "a" / "config.json").exists()

@@ -169,6 +169,12 @@ def test_warm_start_goes_on(blobs):
     np.testing.assert_array_equal(warm.means_, cold.means_)
 
 
+def test_a_warm_start_keeps_its_shape(blobs):
+    warm = BayesianGaussianMixture(3, warm_start=True, random_state=0).fit(blobs)
+    with pytest.raises(SettingError, match="n_components = 4: a warm start goes on"):
+        warm.set_params(n_components=4).fit(blobs)
+
+
 def test_samples_are_from_the_mixture(blobs):
     mixture = BayesianGaussianMixture(3, random_state=0).fit(blobs)
     X, y = mixture.sample(3000)

@@ -23,11 +23,12 @@ pub struct Items<'a, M: Stored> {
 }
 
 impl<M: Stored> Items<'_, M> {
-    fn record(&self) -> DataRecord<M::ReadOptions> {
-        match self.source {
-            Some((path, options)) => DataRecord::new::<M>(Some(path), options, self.data),
-            None => DataRecord::new::<M>(None, &M::ReadOptions::default(), self.data),
-        }
+    /// The record of these data; makes paths in the settings absolute.
+    fn record(&self, params: &mut M::Params) -> DataRecord<M::ReadOptions> {
+        let path = self.source.map(|(path, _)| path);
+        let mut options = self.source.map_or(M::ReadOptions::default(), |(_, o)| o.clone());
+        M::anchor(params, &mut options);
+        DataRecord::new::<M>(path, &options, self.data)
     }
 }
 
@@ -86,6 +87,8 @@ impl<M: Stored> Fitted<M> {
         begin: Begin<'_, M>,
         watcher: &mut dyn Watcher,
     ) -> Result<Self> {
+        let mut params = params;
+        let data_record = items.record(&mut params);
         let parts = parts::<M>(items.data, config)?;
         let model = match begin {
             Begin::With(other) => {
@@ -105,7 +108,7 @@ impl<M: Stored> Fitted<M> {
             let allowed = "must be 1: all starts would be the given one";
             return Err(Error::config("n_init", plan.n_init, allowed));
         }
-        let record = record(&model, config, items.record());
+        let record = record(&model, config, data_record);
         let problem = Problem { model: &model, data: parts.train(), heldout: parts.heldout() };
         let (fit, trace) = climb(problem, &plan, config.threads, begins, watcher)?;
         Ok(Fitted::ended(model, record, &fit, trace))
@@ -122,8 +125,9 @@ impl<M: Stored> Fitted<M> {
         model.check_fits(items.data, &self.record.data.columns)?;
         let parts = parts::<M>(items.data, config)?;
         model.extend(parts.train())?;
+        let data_record = items.record(&mut self.record.params.clone());
         let GoingOn { config, plan, record, state } =
-            go_on(&model, &self.saved, &self.record, &parts, items.record(), config)?;
+            go_on(&model, &self.saved, &self.record, &parts, data_record, config)?;
         let problem = Problem { model: &model, data: parts.train(), heldout: parts.heldout() };
         let (fit, new) = climb(problem, &plan, config.threads, Some(state), watcher)?;
         let mut trace = self.trace.clone();
@@ -147,7 +151,8 @@ impl<M: Stored> Fitted<M> {
                 Saved::Pending(Progress { state, best: None, ..progress.clone() })
             }
         };
-        let record = RecordOf::<M> { frozen: model.frozen(), ..self.record.clone() };
+        let (params, frozen) = (model.params().clone(), model.frozen());
+        let record = RecordOf::<M> { params, frozen, ..self.record.clone() };
         let (trace, result) = (self.trace.clone(), self.result.clone());
         Fitted { model, record, saved, trace, result, lambda }
     }
