@@ -13,6 +13,7 @@ from ._watch import CallbackSupportMixin, EnoughSteps, Watch
 from .errors import SettingError
 
 _LAWS = {"gaussian": "gaussian", "gamma": "gamma", "subsample": "subsample", "lagged": "lagged"}
+_GUARDS = {name: name for name in ("reject", "reject-below-prior", "clip", "halve", "clamp", "shrink")}
 
 
 class Fitting(CallbackSupportMixin, BaseEstimator):
@@ -35,13 +36,16 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         quench = real("quench", self.quench)
         if not 0 <= quench <= 1:
             raise SettingError("quench", quench, "must be a share of the steps between 0 and 1")
+        holdout = real("holdout", self.holdout)
+        if holdout < 0 or (holdout >= 1 and holdout != int(holdout)):
+            raise SettingError("holdout", holdout, "must be a whole number of items (1000) or a share below 1 (0.1)")
         return {
             "effective": number_or_text("effective_batch_size", self.effective_batch_size),
             "law": choice("noise", self.noise, _LAWS),
             "noise_end": 1.0 - quench,
             "step_size": number_or_text("step_size", self.step_size),
-            "guard": self.guard,
-            "holdout": real("holdout", self.holdout),
+            "guard": None if self.guard is None else choice("guard", self.guard, _GUARDS),
+            "holdout": holdout,
             "time": real("time_limit", self.time_limit, optional=True),
             "seed": seed_of(self.random_state),
             "threads": self._threads(),

@@ -103,7 +103,9 @@ MEMORY = """
 import json, resource
 import numpy as np
 from lehr import BayesianGaussianMixture
-X = np.random.default_rng(0).normal(size=(600_000, 10)).astype({dtype!r})
+# In place: what the numbers are made from must not have been in memory beside them.
+X = np.empty((600_000, 10), dtype={dtype!r})
+np.random.default_rng(0).standard_normal(dtype=X.dtype, out=X)
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 BayesianGaussianMixture(2, max_iter=1, tol=0, random_state=0).fit(X[:1000].copy())

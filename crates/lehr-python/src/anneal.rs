@@ -24,7 +24,7 @@ pub fn weights<'py>(
         Ok(Law::Lagged) | Err(_) => raised(Err(lehr::Error::config("law", law, allowed)))?,
         Ok(law) => law,
     };
-    if !(effective >= 1e-3) {
+    if effective.is_nan() || effective < 1e-3 {
         let allowed = "the effective batch size must be at least 0.001";
         raised(Err(lehr::Error::config("effective", effective, allowed)))?;
     }

@@ -212,3 +212,25 @@ fn distinct_many(mut items: Vec<u32>, count: usize, rng: &mut Rng) -> Vec<u32> {
     items.truncate(count);
     items
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_means_ends_where_every_item_is_nearest_to_its_own_mean() {
+        // Two pairs, and a start that splits one of them; cluster 2 is empty.
+        let z = [0.0, 1.0, 10.0, 11.0];
+        let weights = [1.0, 1.0, 1.0, 3.0];
+        let mut nearest = [(0.0, 0), (0.0, 1), (0.0, 1), (0.0, 1)];
+        let mut sweeps = 0;
+        while lloyd(&z, &weights, 3, &mut nearest) {
+            sweeps += 1;
+            assert!(sweeps < 10);
+        }
+        assert_eq!(nearest.map(|(_, own)| own), [0, 0, 1, 1]);
+        // The heavy item draws its mean to itself: (10 + 3 * 11) / 4.
+        assert_eq!(nearest[3].0, 0.0625);
+        assert_eq!(nearest[0].0, 0.25);
+    }
+}
