@@ -6,6 +6,7 @@ or into new ones, and returns them.
 
 import numpy as np
 
+from ._data import is_path
 from ._topics import word_names
 from .errors import DataError, MissingPackageError, SettingError
 
@@ -33,7 +34,7 @@ def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
 
     Parameters
     ----------
-    model_or_trace : estimator or dict of arrays
+    model_or_trace : estimator, dict of arrays or data frame
         A fitted estimator, or its `trace_`.
     x : {'step', 'seconds', 'items'}, default='step'
         What is drawn across.
@@ -60,7 +61,7 @@ def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
     """
     if x not in _ACROSS:
         raise SettingError("x", repr(x), "must be " + " or ".join(map(repr, _ACROSS)))
-    trace = getattr(model_or_trace, "trace_", model_or_trace)
+    trace = model_or_trace.trace_ if hasattr(type(model_or_trace), "trace_") else model_or_trace
     trace = {name: np.asarray(trace[name]) for name in ("restart", "step", "bound", "effective", x)}
     drawn = (trace["step"] >= first) & np.isfinite(trace["bound"])
     if not drawn.any():
@@ -195,6 +196,8 @@ def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
     >>> ax.get_xlabel()
     'principal component 1 (92 % of the variance)'
     """
+    if is_path(X):
+        raise DataError("the items themselves are needed, not a file of them; give an array or a data frame")
     labels = model.predict(X)
     values = np.asarray(X, dtype=np.float64)
     if values.shape[1] < 2:

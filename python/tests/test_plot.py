@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import lehr
 from lehr.errors import DataError, SettingError
@@ -63,6 +64,28 @@ def test_what_cannot_be_drawn_is_said(mixture):
         lehr.plot.bound(mixture, x="time")
     with pytest.raises(DataError, match="no bound from step 9999 on; the last step is"):
         lehr.plot.bound(mixture, first=9999)
+    with pytest.raises(NotFittedError):
+        lehr.plot.bound(lehr.BayesianGaussianMixture())
+    with pytest.raises(DataError, match="not a file"):
+        lehr.plot.clusters(mixture, "points.csv")
+
+
+def test_every_model_and_data_frame_can_be_drawn(mixture, blobs, counts, ratings, tmp_path):
+    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    mixture.save(tmp_path / "run")
+    drawn = [
+        lehr.load(tmp_path / "run"),
+        pandas.DataFrame(mixture.trace_),
+        lehr.LatentDirichletAllocation(2, random_state=0).fit(counts),
+        lehr.LatentDirichletAllocation(2, random_state=0).partial_fit(counts),
+        lehr.ProbabilisticMatrixFactorization(2, effective_batch_size=5, max_iter=30, random_state=0).fit(ratings),
+    ]
+    for model_or_trace in drawn:
+        assert lehr.plot.bound(model_or_trace).lines
+    frame = pandas.DataFrame(blobs, columns=["a", "b"])
+    for X in (frame, polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
+        ax = lehr.plot.clusters(lehr.BayesianGaussianMixture(3, random_state=0).fit(X), X)
+        assert len(ax.collections) == 3
 
 
 def test_topics_have_axes_of_their_own(counts):
@@ -132,12 +155,11 @@ def test_clusters_are_points_and_ellipses(mixture, blobs):
 def test_more_dimensions_are_projected(blobs, shape):
     from sklearn.decomposition import PCA
 
-    pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(3)
     X = blobs @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(90, 5))
     mixture = lehr.BayesianGaussianMixture(3, covariance_type=shape, random_state=0).fit(X)
     _, ax = plt.subplots()
-    assert lehr.plot.clusters(mixture, pandas.DataFrame(X).to_numpy(), ax=ax) is ax
+    assert lehr.plot.clusters(mixture, X, ax=ax) is ax
     pca = PCA(2).fit(X)
     share = round(100 * pca.explained_variance_ratio_[0])
     assert ax.get_xlabel() == f"principal component 1 ({share} % of the variance)"
