@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Dataset, Model};
-use crate::run::stop::StopReason;
+use crate::run::stop::{Change, StopReason};
 use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
@@ -29,6 +29,9 @@ pub struct FitConfig {
     pub steps: Option<u64>,
     /// Stop when the bound's relative change falls below this; 0 turns it off. Default 1e-6.
     pub tol: f64,
+    /// What the tolerance is compared with, if not the bound's relative change.
+    #[serde(skip_serializing_if = "Change::is_usual")]
+    pub tol_of: Change,
     /// Stop after this many seconds.
     pub time: Option<f64>,
     /// |S|. Left out: every step uses all items (batch VI).
@@ -78,6 +81,7 @@ impl Default for FitConfig {
         FitConfig {
             steps: None,
             tol: 1e-6,
+            tol_of: Change::default(),
             time: None,
             batch: None,
             sampling: Sampling::default(),
@@ -152,8 +156,10 @@ impl fmt::Display for Holdout {
 pub struct Plan {
     /// Steps until the end.
     pub steps: u64,
-    /// Relative change at which to stop; 0 is never.
+    /// The change at which to stop; 0 is never.
     pub tol: f64,
+    /// The change of what.
+    pub tol_of: Change,
     /// Seconds at which to stop.
     pub time: Option<f64>,
     /// |S|, if not everything.
@@ -213,6 +219,10 @@ impl Plan {
         if self.warm && model.warm_width() == 0 {
             let allowed = format!("the local steps of a {} have nothing to keep", model.name());
             return Err(Error::config("warm", true, allowed));
+        }
+        if self.tol_of == Change::Perplexity && model.words(self.population).is_none() {
+            let allowed = format!("a {} has no words, and so no perplexity", model.name());
+            return Err(Error::config("tol_of", "perplexity", allowed));
         }
         Ok(())
     }
@@ -378,6 +388,7 @@ impl FitConfig {
         Ok(Plan {
             steps,
             tol: self.tol,
+            tol_of: self.tol_of,
             time: self.time,
             batch: self.batch,
             sampling: self.sampling,

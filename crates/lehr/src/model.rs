@@ -181,6 +181,11 @@ pub trait Model: Sync + Sized {
         None
     }
 
+    /// How many words so many items have, in models of words: what a perplexity is per.
+    fn words(&self, _population: usize) -> Option<f64> {
+        None
+    }
+
     /// Numbers about this state that belong in the trace, `population` being N.
     fn measures(&self, _lambda: &Lambda, _population: usize) -> Vec<(&'static str, f64)> {
         Vec::new()

@@ -261,8 +261,8 @@ fn noise_is_drawn_in_one_file() {
         "math/kernels/mod.rs" | "math/kernels/normal.rs" | "math/kernels/normal32.rs" => {
             word == "fill_normal"
         }
-        // Draws from a fitted model, to choose by.
-        "models/pmf/recommend.rs" => word == ".normal()",
+        // Draws from a fitted model, to choose by or to look at.
+        "models/pmf/recommend.rs" | "models/mixture/sample.rs" => word == ".normal()",
         _ => word == ".normal()" && file.ends_with("/start.rs"),
     };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -175,6 +175,7 @@ impl FitArgs {
         FitConfig {
             steps: self.steps.or(file.steps),
             tol: self.tol.unwrap_or(file.tol),
+            tol_of: file.tol_of,
             time: self.time.or(file.time),
             batch: self.batch.or(file.batch),
             sampling: self.sampling.unwrap_or(file.sampling),

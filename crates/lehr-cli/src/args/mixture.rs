@@ -71,7 +71,7 @@ pub struct MixtureArgs {
     #[arg(long, value_parser = named::<Factorisation>(&["normal-wishart", "independent"]), help_heading = "Model")]
     pub factorisation: Option<Factorisation>,
     /// Where a fit begins [default: kmeans-plus-plus].
-    #[arg(long, value_parser = named::<Start>(&["kmeans-plus-plus", "points", "responsibilities"]), help_heading = "Model")]
+    #[arg(long, value_parser = named::<Start>(&["kmeans-plus-plus", "kmeans", "points", "responsibilities"]), help_heading = "Model")]
     pub start: Option<Start>,
     /// The weights' prior: a0 of the Dirichlet [default: 1/K] or alpha of the process [default: 1].
     #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "Model")]

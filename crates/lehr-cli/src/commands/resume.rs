@@ -20,7 +20,10 @@ fn resume<M: Served>(directory: &RunDirectory, args: &ResumeArgs) -> anyhow::Res
     let mut bar = Bar::new(args.output.quiet);
     let result = session::resume::<M>(directory, more, args.threads, &mut bar);
     bar.finish();
-    let result = result.map_err(|error| fit::naming_file(error, &record.data.path))?;
+    let result = result.map_err(|error| match &record.data.path {
+        Some(path) => fit::naming_file(error, path),
+        None => error.into(),
+    })?;
     fit::report::<M>(&result, record.fit.n_init, args.output, &bar.seen, None)?;
     Ok(fit::end(&result))
 }

@@ -54,7 +54,8 @@ fn shown_restart(saved: &Saved) -> u32 {
 fn heading<M: Served>(run: &OpenRun<M>) -> String {
     let record = &run.record;
     let mut text = format!("{}: {}\n", run.directory.path().display(), M::title(run));
-    text += &format!("data      {} ({})\n", record.data.path.display(), M::data_size(run));
+    let data = record.data.path.as_ref().map_or("in memory".into(), |p| p.display().to_string());
+    text += &format!("data      {data} ({})\n", M::data_size(run));
     if let Some(parent) = &record.parent {
         text += &format!("went on   from {}\n", parent.display());
     }

@@ -83,6 +83,70 @@ impl Docs {
         Self::new(offsets, entries, Vocabulary::unnamed(n_words))
     }
 
+    /// A corpus from a sparse matrix by rows: document n has the words `indices[starts[n]..starts[n + 1]]`
+    /// as often as `counts` says. Words may come in any order; one that comes twice is added up.
+    ///
+    /// ```
+    /// use lehr::data::Docs;
+    ///
+    /// let docs = Docs::from_csr(&[0, 3, 3], &[2i32, 0, 2], &[1.0f32, 4.0, 2.0], 3)?;
+    /// assert_eq!((docs.n_items(), docs.doc(0)[1].count), (2, 3.0));
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
+    pub fn from_csr<I: Copy + Into<i64>, C: Copy + Into<f64>>(
+        starts: &[i64],
+        indices: &[I],
+        counts: &[C],
+        n_words: usize,
+    ) -> Result<Self> {
+        let ends = starts.first() == Some(&0) && starts.is_sorted();
+        let whole = starts.last().is_some_and(|&end| end as usize == indices.len());
+        if !ends || !whole || counts.len() != indices.len() {
+            return Err(Error::data(format!(
+                "the rows' starts do not rise from 0 to the {} indices, which have {} values",
+                indices.len(),
+                counts.len()
+            )));
+        }
+        let mut offsets = Vec::with_capacity(starts.len());
+        offsets.push(0);
+        let mut entries: Vec<Entry> = Vec::with_capacity(indices.len());
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        for (n, ends) in starts.windows(2).enumerate() {
+            let range = ends[0] as usize..ends[1] as usize;
+            row.clear();
+            for (&index, &count) in indices[range.clone()].iter().zip(&counts[range]) {
+                let word = u32::try_from(index.into()).ok().filter(|&w| (w as usize) < n_words);
+                let Some(word) = word else {
+                    return Err(Error::data(format!(
+                        "document {} has word {}, and words are numbered from 0 to {}",
+                        n + 1,
+                        index.into(),
+                        n_words as i64 - 1
+                    )));
+                };
+                row.push((word, count.into()));
+            }
+            if !row.is_sorted_by_key(|&(word, _)| word) {
+                row.sort_by_key(|&(word, _)| word);
+            }
+            for same in row.chunk_by(|a, b| a.0 == b.0) {
+                let (word, count) = (same[0].0, same.iter().map(|&(_, count)| count).sum::<f64>());
+                if !(count >= 0.0 && count.is_finite()) {
+                    return Err(Error::data(format!(
+                        "document {} has word {word} {count} times; a count is 0 or more",
+                        n + 1
+                    )));
+                }
+                if count as f32 > 0.0 {
+                    entries.push(Entry { word, count: count as f32 });
+                }
+            }
+            offsets.push(entries.len() as u64);
+        }
+        Self::new(offsets, entries, Vocabulary::unnamed(n_words))
+    }
+
     /// A corpus from its parts: document n has `entries[offsets[n]..offsets[n + 1]]`, whose words
     /// rise and whose counts are positive.
     pub fn new(offsets: Vec<u64>, entries: Vec<Entry>, vocabulary: Vocabulary) -> Result<Self> {
@@ -303,5 +367,37 @@ impl Fingerprint {
     pub(super) fn finish(mut self, n_words: usize) -> u128 {
         self.0.update(&(n_words as u64).to_le_bytes());
         self.0.digest128()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sparse_matrix_is_what_its_rows_are() {
+        let rows = vec![vec![(1, 2.5), (4, 1.0)], vec![], vec![(0, 3.0), (2, 1.0)]];
+        let expected = Docs::from_rows(rows, 5).unwrap().fingerprint();
+        // Out of order, added up, and with a zero that is stored.
+        let (starts, indices) = ([0, 4, 4, 6], [4i64, 1, 3, 1, 2, 0]);
+        let made = Docs::from_csr(&starts, &indices, &[1.0, 2.0, 0.0, 0.5, 1.0, 3.0], 5).unwrap();
+        assert_eq!(made.fingerprint(), expected);
+    }
+
+    #[test]
+    fn a_sparse_matrix_that_is_none_is_refused() {
+        let fault = |starts: &[i64], indices: &[i32], counts: &[f64]| {
+            Docs::from_csr(starts, indices, counts, 3).unwrap_err().to_string()
+        };
+        assert!(fault(&[0, 2, 1], &[0, 1], &[1.0; 2]).starts_with("the rows' starts do not rise"));
+        assert!(fault(&[1, 2], &[0, 1], &[1.0; 2]).starts_with("the rows' starts do not rise"));
+        assert!(fault(&[], &[], &[]).starts_with("the rows' starts do not rise"));
+        assert!(fault(&[0, 1], &[0], &[1.0; 2]).contains("which have 2 values"));
+        let outside = "document 1 has word 3, and words are numbered from 0 to 2";
+        assert_eq!(fault(&[0, 1], &[3], &[1.0]), outside);
+        assert!(fault(&[0, 1], &[-1], &[1.0]).starts_with("document 1 has word -1"));
+        let negative = "document 2 has word 1 -2 times; a count is 0 or more";
+        assert_eq!(fault(&[0, 0, 1], &[1], &[-2.0]), negative);
+        assert!(fault(&[0, 1], &[1], &[f64::NAN]).contains("NaN times"));
     }
 }

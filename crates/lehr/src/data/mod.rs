@@ -14,7 +14,7 @@ mod vocabulary;
 pub use docs::{Docs, Entry};
 pub use grouped::Grouped;
 pub use ids::{Id, Ids};
-pub use points::{Points, Rows};
+pub use points::{Buffer, Points, Rows};
 pub use ratings::{Duplicates, Ratings, Side};
 pub use vocabulary::Vocabulary;
 

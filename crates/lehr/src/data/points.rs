@@ -1,5 +1,8 @@
 //! Dense rows of numbers: the items of a mixture.
 
+use std::fmt;
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Mapped;
@@ -19,6 +22,16 @@ pub struct Points {
 enum Values {
     Owned(Vec<f64>),
     Mapped(Mapped),
+    Shared(Arc<dyn Buffer>),
+}
+
+/// Numbers that belong to someone else, e.g. to an array of another language, and are read in place.
+///
+/// [`rows`](Buffer::rows) must always hand out the same numbers, row after row: they are checked once,
+/// when [`Points::shared`] takes them.
+pub trait Buffer: fmt::Debug + Send + Sync {
+    /// The numbers.
+    fn rows(&self) -> Rows<'_>;
 }
 
 /// The numbers of [`Points`], row after row, in the precision in which they are stored.
@@ -26,8 +39,37 @@ enum Values {
 pub enum Rows<'a> {
     /// Double precision.
     F64(&'a [f64]),
-    /// Single precision, as a memory-mapped .npy file may hold.
+    /// Single precision, as a memory-mapped .npy file or someone else's array may hold.
     F32(&'a [f32]),
+}
+
+impl Rows<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Rows::F64(values) => values.len(),
+            Rows::F32(values) => values.len(),
+        }
+    }
+}
+
+/// Whether a buffer is whole rows of finite numbers.
+fn check(rows: Rows<'_>, n_dims: usize) -> Result<()> {
+    if n_dims == 0 {
+        return Err(Error::data("the rows have no columns; give at least one"));
+    }
+    if rows.len() == 0 {
+        return Err(Error::data("there are no rows; give at least one"));
+    }
+    if !rows.len().is_multiple_of(n_dims) {
+        return Err(Error::data(format!(
+            "{} numbers are not a whole number of rows of {n_dims}; check the number of columns",
+            rows.len()
+        )));
+    }
+    match first_not_finite(rows, n_dims) {
+        Some((row, column, value)) => Err(Error::data(not_finite(row, column, value))),
+        None => Ok(()),
+    }
 }
 
 impl Points {
@@ -39,22 +81,35 @@ impl Points {
     /// # Ok::<(), lehr::Error>(())
     /// ```
     pub fn new(values: Vec<f64>, n_dims: usize) -> Result<Self> {
-        if n_dims == 0 {
-            return Err(Error::data("the rows have no columns; give at least one"));
-        }
-        if values.is_empty() {
-            return Err(Error::data("there are no rows; give at least one"));
-        }
-        if !values.len().is_multiple_of(n_dims) {
-            return Err(Error::data(format!(
-                "{} numbers are not a whole number of rows of {n_dims}; check the number of columns",
-                values.len()
-            )));
-        }
-        if let Some((row, column, value)) = first_not_finite(Rows::F64(&values), n_dims) {
-            return Err(Error::data(not_finite(row, column, value)));
-        }
+        check(Rows::F64(&values), n_dims)?;
         Ok(Points::from_checked(values, n_dims))
+    }
+
+    /// Rows that stay where they are, in memory that belongs to someone else. Refused: what
+    /// [`new`](Points::new) refuses.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use lehr::data::{Buffer, Points, Rows};
+    ///
+    /// #[derive(Debug)]
+    /// struct Theirs(Vec<f32>);
+    ///
+    /// impl Buffer for Theirs {
+    ///     fn rows(&self) -> Rows<'_> {
+    ///         Rows::F32(&self.0)
+    ///     }
+    /// }
+    ///
+    /// let points = Points::shared(Arc::new(Theirs(vec![1.0, 2.0, 3.0, 4.0])), 2)?;
+    /// assert_eq!((points.n_items(), points.n_dims()), (2, 2));
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
+    pub fn shared(buffer: Arc<dyn Buffer>, n_dims: usize) -> Result<Self> {
+        check(buffer.rows(), n_dims)?;
+        let n_items = buffer.rows().len() / n_dims;
+        let values = Values::Shared(buffer);
+        Ok(Points { values, n_items, n_dims, weights: None, names: Vec::new() })
     }
 
     /// Rows whose shape and finiteness a reader has already checked.
@@ -119,6 +174,7 @@ impl Points {
         match &self.values {
             Values::Owned(values) => Rows::F64(values),
             Values::Mapped(mapped) => mapped.rows(),
+            Values::Shared(buffer) => buffer.rows(),
         }
     }
 
@@ -263,6 +319,32 @@ mod tests {
         let mut long = vec![0.0; 9000];
         long[5000] = f64::NEG_INFINITY;
         assert!(fault(long, 3).starts_with("row 1667, column 3: found -inf;"));
+    }
+
+    #[derive(Debug)]
+    struct Theirs(Vec<f32>);
+
+    impl Buffer for Theirs {
+        fn rows(&self) -> Rows<'_> {
+            Rows::F32(&self.0)
+        }
+    }
+
+    #[test]
+    fn shared_rows_are_seen_in_place_and_checked_like_others() {
+        let theirs = Arc::new(Theirs(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        let shared = Points::shared(Arc::clone(&theirs) as Arc<dyn Buffer>, 2).unwrap();
+        let Rows::F32(rows) = shared.rows() else { panic!("single precision") };
+        assert!(std::ptr::eq(rows, &*theirs.0));
+        assert_eq!(shared.fingerprint(), points().fingerprint());
+        assert!(!shared.is_mapped());
+        let fault = |values: Vec<f32>, n_dims| {
+            Points::shared(Arc::new(Theirs(values)), n_dims).unwrap_err().to_string()
+        };
+        assert_eq!(fault(vec![1.0], 0), "the rows have no columns; give at least one");
+        assert_eq!(fault(vec![], 2), "there are no rows; give at least one");
+        assert!(fault(vec![1.0; 3], 2).starts_with("3 numbers are not a whole number of rows"));
+        assert!(fault(vec![1.0, f32::NAN], 2).starts_with("row 1, column 2: found NaN;"));
     }
 
     #[test]

@@ -19,13 +19,13 @@ use crate::model::Model;
 use crate::read::Unknown;
 
 /// A model that can live in a run directory.
-pub trait Stored: Model + Sized {
+pub trait Stored: Model + Clone + Send {
     /// What the user chose.
-    type Params: Serialize + DeserializeOwned + Clone + Send;
+    type Params: Serialize + DeserializeOwned + Clone + Send + Sync;
     /// What was taken from the data at the start and must not change afterwards (units, priors).
-    type Frozen: Serialize + DeserializeOwned;
+    type Frozen: Serialize + DeserializeOwned + Clone + Send + Sync;
     /// How to read the data.
-    type ReadOptions: Serialize + DeserializeOwned + Clone + Default;
+    type ReadOptions: Serialize + DeserializeOwned + Clone + Default + Send + Sync;
 
     /// Reads a file into items.
     fn read(path: &Path, options: &Self::ReadOptions) -> Result<Self::Data>;

@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::lambda::{Lambda, Lazy};
 use crate::math::table::Table;
 use crate::models::{NamedArray, Stored};
-use crate::run::fit::{Outcome, Progress, State};
+use crate::run::fit::{Fit, Outcome, Progress, State};
 use crate::step::warm::Warm;
 use crate::{Error, Result, write};
 
@@ -36,6 +36,16 @@ pub enum Saved {
 }
 
 impl Saved {
+    /// What to save of a fit that has ended.
+    pub fn of(fit: &Fit) -> Self {
+        let is_best = |o: &Outcome| o.restart == fit.outcome.restart;
+        let best = fit.outcomes.iter().position(is_best).expect("one of them");
+        match &fit.pending {
+            Some(progress) => Saved::Pending(progress.clone()),
+            None => Saved::Complete(fit.state.clone(), best, fit.outcomes.clone()),
+        }
+    }
+
     /// The state whose lambda is the model to use.
     pub fn model_state(&self) -> &State {
         match self {
@@ -239,7 +249,7 @@ fn are_valid<M: Stored>(model: &M, hyper: &[f64], table: &Table) -> bool {
 }
 
 /// The natural parameters with every row up to date.
-fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
+pub(crate) fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
     if lambda.is_settled() {
         return Cow::Borrowed(lambda);
     }

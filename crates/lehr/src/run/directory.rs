@@ -87,8 +87,8 @@ pub struct Extension {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataRecord<R> {
-    /// The file, absolute.
-    pub path: PathBuf,
+    /// The file, absolute; none if the data came from a program's memory.
+    pub path: Option<PathBuf>,
     /// How it was read.
     pub options: R,
     /// A hash of its numbers; the same for the same numbers in any format.
@@ -105,12 +105,12 @@ pub struct DataRecord<R> {
 impl<R: Clone> DataRecord<R> {
     /// The record of data as they were read.
     pub(crate) fn new<M: Stored<ReadOptions = R>>(
-        path: &Path,
+        path: Option<&Path>,
         options: &R,
         data: &M::Data,
     ) -> Self {
         DataRecord {
-            path: std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),
+            path: path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())),
             options: options.clone(),
             fingerprint: M::fingerprint(data),
             items: data.n_items(),
@@ -185,6 +185,31 @@ pub struct RunResult {
     pub bound_mean: f64,
     /// Standard deviation of the restarts' bounds.
     pub bound_sd: f64,
+}
+
+impl RunResult {
+    /// How this fit ended, `trace` being all its observations.
+    pub(crate) fn new<M: Stored>(run: &Path, model: &M, fit: &Fit, trace: &[Observation]) -> Self {
+        let (bound_mean, bound_sd) = fit.spread();
+        let last = trace.iter().rfind(|o| o.restart == fit.outcome.restart);
+        let (heldout, measures) =
+            last.map_or((None, BTreeMap::new()), |o| (o.heldout, o.measures.clone()));
+        RunResult {
+            run: run.to_path_buf(),
+            model: model.name().to_string(),
+            complete: fit.is_complete(),
+            best: fit.outcome.clone(),
+            heldout,
+            measures,
+            guard_hits: fit.state.guard_hits,
+            seconds: fit.state.seconds,
+            seconds_by_part: fit.timings,
+            local_iterations: fit.local_iterations,
+            restarts: fit.outcomes.clone(),
+            bound_mean,
+            bound_sd,
+        }
+    }
 }
 
 /// A directory that holds a run.
@@ -372,7 +397,7 @@ impl RunDirectory {
             .collect()
     }
 
-    fn write_trace(&self, observations: &[Observation]) -> Result<()> {
+    pub(crate) fn write_trace(&self, observations: &[Observation]) -> Result<()> {
         let lines: String = observations.iter().map(json_line).collect();
         write::atomically(&self.trace_path(), |file| file.write_all(lines.as_bytes()))
     }
@@ -404,16 +429,13 @@ impl RunDirectory {
         serde_json::from_str(&fs::read_to_string(self.result_path()).ok()?).ok()
     }
 
+    pub(crate) fn write_result(&self, result: &RunResult) -> Result<()> {
+        write_json(&self.result_path(), result)
+    }
+
     /// Writes `result.json` and the last checkpoint.
     pub fn finish<M: Stored>(&self, model: &M, fit: &Fit) -> Result<RunResult> {
-        let is_best = |o: &Outcome| o.restart == fit.outcome.restart;
-        let best = fit.outcomes.iter().position(is_best).expect("one of them");
-        let saved = match &fit.pending {
-            Some(progress) => Saved::Pending(progress.clone()),
-            None => Saved::Complete(fit.state.clone(), best, fit.outcomes.clone()),
-        };
-        checkpoint::save(&self.checkpoint_path(), model, &saved)?;
-        let (bound_mean, bound_sd) = fit.spread();
+        checkpoint::save(&self.checkpoint_path(), model, &Saved::of(fit))?;
         let mut trace = self.trace()?;
         let place = |o: &Observation| (o.restart, o.step);
         if !trace.is_sorted_by_key(place) {
@@ -421,25 +443,8 @@ impl RunDirectory {
             trace.sort_by_key(place);
             self.write_trace(&trace)?;
         }
-        let last = trace.iter().rfind(|o| o.restart == fit.outcome.restart);
-        let (heldout, measures) =
-            last.map_or((None, BTreeMap::new()), |o| (o.heldout, o.measures.clone()));
-        let result = RunResult {
-            run: self.path.clone(),
-            model: model.name().to_string(),
-            complete: fit.is_complete(),
-            best: fit.outcome.clone(),
-            heldout,
-            measures,
-            guard_hits: fit.state.guard_hits,
-            seconds: fit.state.seconds,
-            seconds_by_part: fit.timings,
-            local_iterations: fit.local_iterations,
-            restarts: fit.outcomes.clone(),
-            bound_mean,
-            bound_sd,
-        };
-        write_json(&self.result_path(), &result)?;
+        let result = RunResult::new(&self.path, model, fit, &trace);
+        self.write_result(&result)?;
         Ok(result)
     }
 }

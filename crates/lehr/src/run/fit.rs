@@ -11,7 +11,7 @@ use crate::math::rng::{Address, Purpose};
 use crate::math::table::Table;
 use crate::model::{Ask, Blocks, Dataset, HyperStep, Model, RowSet, Stats};
 use crate::run::objective;
-use crate::run::stop::{StopReason, Tolerance};
+use crate::run::stop::{Change, StopReason, Tolerance};
 use crate::run::trace::Observation;
 use crate::step::anneal::Law;
 use crate::step::local::{Executor, Pass, Threads};
@@ -180,9 +180,12 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
         };
         let mut samplers: Vec<Sampler> = (0..passes.len()).map(sampler).collect();
         let mut updater = Updater::new(model, guard);
-        let mut tolerance = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step());
+        let mut tolerance =
+            Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step()).of(plan.tol_of);
+        let words = model.words(plan.population).filter(|_| plan.tol_of == Change::Perplexity);
+        let judged = |bound: f64| words.map_or(bound, |words| (-bound / words).exp());
         for seen in history.iter().filter(|o| o.step < state.step && !o.closing) {
-            tolerance.reached(seen.step, seen.bound);
+            tolerance.reached(seen.step, judged(seen.bound));
         }
         let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
         let mut batches = vec![Batch::default(); passes.len()];
@@ -284,7 +287,7 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                     watch(Event::Observed(&seen))?;
                     timings.observe += begin.elapsed().as_secs_f64();
                     let ended = match end {
-                        _ if regular && tolerance.reached(state.step, bound) => {
+                        _ if regular && tolerance.reached(state.step, judged(bound)) => {
                             Some(StopReason::Converged)
                         }
                         end => end,

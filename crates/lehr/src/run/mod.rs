@@ -7,3 +7,4 @@ pub mod trace;
 pub mod checkpoint;
 pub mod directory;
 pub mod session;
+pub mod memory;

@@ -19,23 +19,37 @@ use crate::step::warm::Warm;
 use crate::{Error, Result};
 
 /// The items to fit and the items to score, split as the settings say.
-struct Parts<D> {
-    train: D,
-    heldout: Option<D>,
+pub(super) struct Parts<'a, D> {
+    whole: &'a D,
+    split: Option<(D, D)>,
 }
 
-fn parts<M: Stored>(data: M::Data, config: &FitConfig) -> Result<Parts<M::Data>> {
+impl<D> Parts<'_, D> {
+    pub(super) fn train(&self) -> &D {
+        self.split.as_ref().map_or(self.whole, |(train, _)| train)
+    }
+
+    pub(super) fn heldout(&self) -> Option<&D> {
+        self.split.as_ref().map(|(_, heldout)| heldout)
+    }
+}
+
+pub(super) fn parts<'a, M: Stored>(
+    data: &'a M::Data,
+    config: &FitConfig,
+) -> Result<Parts<'a, M::Data>> {
     let n_items = data.n_items();
     let held_out = config.holdout.count(n_items);
     if held_out == 0 {
-        return Ok(Parts { train: data, heldout: None });
+        return Ok(Parts { whole: data, split: None });
     }
     if held_out >= n_items {
         let allowed = format!("there are only {n_items} {}; hold out fewer", M::Data::ITEMS);
         return Err(Error::config("holdout", config.holdout, allowed));
     }
     let (kept, out) = split(n_items, held_out, config.seed, Purpose::Holdout);
-    Ok(Parts { train: M::subset(&data, &kept), heldout: Some(M::subset(&data, &out)) })
+    let split = Some((M::subset(data, &kept), M::subset(data, &out)));
+    Ok(Parts { whole: data, split })
 }
 
 /// Fits a model to a file and leaves a run directory. Everything is checked before anything is
@@ -53,10 +67,10 @@ pub fn start<M: Stored>(
     M::anchor(&mut params, &mut options);
     let options = &options;
     let data = M::read(data_path, options)?;
-    let data_record = DataRecord::new::<M>(data_path, options, &data);
-    let parts = parts::<M>(data, config)?;
-    let model = M::build(params, &parts.train)?;
-    let plan = config.check_for(&parts.train)?;
+    let data_record = DataRecord::new::<M>(Some(data_path), options, &data);
+    let parts = parts::<M>(&data, config)?;
+    let model = M::build(params, parts.train())?;
+    let plan = config.check_for(parts.train())?;
     plan.check_model(&model)?;
     if model.is_given_its_start() && plan.n_init > 1 {
         let allowed = "must be 1: all starts would be the given one";
@@ -66,7 +80,7 @@ pub fn start<M: Stored>(
     let mut resumed = None;
     if model.is_given_its_start() {
         // What gave it may be gone when the run is resumed.
-        let problem = Problem { model: &model, data: &parts.train, heldout: None };
+        let problem = Problem { model: &model, data: parts.train(), heldout: None };
         let state = State::start(problem, plan.seed, 0)?;
         resumed = Some(((save_first(&directory, &model, state)?, Vec::new()), Vec::new()));
     }
@@ -99,11 +113,40 @@ pub fn partial<M: Stored>(
     let options = &options;
     let (data, unknown) = model.read_new(data_path, options)?;
     model.check_fits(&data, &old.data.columns)?;
-    let data_record =
-        DataRecord { unknown_dropped: true, ..DataRecord::new::<M>(data_path, options, &data) };
-    let parts = parts::<M>(data, config)?;
-    let n_items = parts.train.n_items();
-    model.extend(&parts.train)?;
+    let data_record = DataRecord {
+        unknown_dropped: true,
+        ..DataRecord::new::<M>(Some(data_path), options, &data)
+    };
+    let parts = parts::<M>(&data, config)?;
+    model.extend(parts.train())?;
+    let GoingOn { config, plan, mut record, state } =
+        go_on(&model, &saved, &old, &parts, data_record, config)?;
+    record.parent = Some(absolute(parent.path()));
+    let directory = RunDirectory::create(directory, &model, &record)?;
+    // Without a checkpoint a crash would begin from random numbers, not from the parent.
+    let progress = save_first(&directory, &model, state)?;
+    let resumed = Some(((progress, Vec::new()), Vec::new()));
+    Ok((run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)?, unknown))
+}
+
+/// All that is needed to go on with a fitted model on new data.
+pub(super) struct GoingOn<M: Stored> {
+    pub config: FitConfig,
+    pub plan: Plan,
+    pub record: RecordOf<M>,
+    pub state: State,
+}
+
+/// How a fitted model goes on with new data: `model` has taken note of them already.
+pub(super) fn go_on<M: Stored>(
+    model: &M,
+    saved: &Saved,
+    old: &RecordOf<M>,
+    parts: &Parts<'_, M::Data>,
+    data: DataRecord<M::ReadOptions>,
+    config: &FitConfig,
+) -> Result<GoingOn<M>> {
+    let n_items = parts.train().n_items();
     // The parent has seen all but what it held out, and perhaps grandparents before.
     let seen = old
         .population
@@ -122,30 +165,22 @@ pub fn partial<M: Stored>(
         n_init: 1,
         ..config.clone()
     };
-    let plan = config.check_for(&parts.train)?.after(origin);
-    plan.check_model(&model)?;
+    let plan = config.check_for(parts.train())?.after(origin);
+    plan.check_model(model)?;
     if plan.step_size.at(origin + 1, false) >= 1.0 {
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
         return Err(Error::config("step_size", plan.step_size, allowed));
     }
-    let record = RecordOf::<M> {
-        parent: Some(absolute(parent.path())),
-        population: config.population,
-        origin,
-        ..record(&model, &config, data_record)
-    };
-    let directory = RunDirectory::create(directory, &model, &record)?;
-    // Without a checkpoint a crash would begin from random numbers, not from the parent.
-    let progress = save_first(&directory, &model, state)?;
-    let resumed = Some(((progress, Vec::new()), Vec::new()));
-    Ok((run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)?, unknown))
+    let record =
+        RecordOf::<M> { population: config.population, origin, ..record(model, &config, data) };
+    Ok(GoingOn { config, plan, record, state })
 }
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn record<M: Stored>(
+pub(super) fn record<M: Stored>(
     model: &M,
     config: &FitConfig,
     data: DataRecord<M::ReadOptions>,
@@ -179,14 +214,21 @@ pub fn resume<M: Stored>(
     let directory = &directory.locked()?;
     let mut record = directory.record::<M>()?;
     let mut model = directory.model::<M>()?;
+    let Some(data_path) = &record.data.path else {
+        return Err(Error::run(
+            directory.path(),
+            "was fitted to data in a program's memory, which are in no file; go on where they are, \
+             or give new data with 'lehr partial'",
+        ));
+    };
     let data = match record.data.unknown_dropped {
-        false => M::read(&record.data.path, &record.data.options)?,
-        true => model.read_new(&record.data.path, &record.data.options)?.0,
+        false => M::read(data_path, &record.data.options)?,
+        true => model.read_new(data_path, &record.data.options)?.0,
     };
     let fingerprint = M::fingerprint(&data);
     if fingerprint != record.data.fingerprint {
         return Err(Error::run(
-            &record.data.path,
+            data_path,
             format!(
                 "is not the data of this run any more (fingerprint {fingerprint}, the run began \
                  with {}); put the old file back, or begin a new run",
@@ -194,7 +236,7 @@ pub fn resume<M: Stored>(
             ),
         ));
     }
-    let parts = parts::<M>(data, &record.fit)?;
+    let parts = parts::<M>(&data, &record.fit)?;
     let saved = match directory.checkpoint_path() {
         path if path.exists() => Some(checkpoint::load(&path, &model)?),
         _ if record.parent.is_some() => {
@@ -206,7 +248,7 @@ pub fn resume<M: Stored>(
         }
         _ => {
             // Not even begun: the start may need what only the data and the settings have.
-            model = M::build(record.params.clone(), &parts.train)?;
+            model = M::build(record.params.clone(), parts.train())?;
             None
         }
     };
@@ -230,7 +272,7 @@ pub fn resume<M: Stored>(
         threads: threads.unwrap_or(record.fit.threads),
         ..record.fit.clone()
     };
-    let mut plan = config.check_for(&parts.train)?.after(record.origin);
+    let mut plan = config.check_for(parts.train())?.after(record.origin);
     // The schedules keep the rhythm of the first plan; only the end moves.
     plan.steps = record.extension.steps.unwrap_or(plan.steps);
     if let Some((progress, _)) = &resumed
@@ -317,13 +359,13 @@ fn pick_up(
 fn run<M: Stored>(
     directory: &RunDirectory,
     model: &M,
-    parts: &Parts<M::Data>,
+    parts: &Parts<'_, M::Data>,
     plan: &Plan,
     threads: usize,
     resumed: Option<(Resumed, Vec<Observation>)>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult> {
-    let problem = Problem { model, data: &parts.train, heldout: parts.heldout.as_ref() };
+    let problem = Problem { model, data: parts.train(), heldout: parts.heldout() };
     let (resume, kept) = match resumed {
         None => (None, Vec::new()),
         Some(((progress, history), trace)) => {

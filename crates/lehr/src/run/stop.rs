@@ -29,6 +29,26 @@ impl fmt::Display for StopReason {
     }
 }
 
+/// What a tolerance is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// The bound's change as a share of the bound.
+    #[default]
+    Relative,
+    /// The bound's change.
+    Absolute,
+    /// The change of exp(-bound / words), for models of words.
+    Perplexity,
+}
+
+impl Change {
+    /// Whether it is the usual one.
+    pub(crate) fn is_usual(&self) -> bool {
+        *self == Change::default()
+    }
+}
+
 /// How many observations a noisy bound must stand still.
 const PATIENCE: usize = 10;
 
@@ -37,6 +57,7 @@ const PATIENCE: usize = 10;
 #[derive(Debug, Clone)]
 pub struct Tolerance {
     tol: f64,
+    of: Change,
     smooth: bool,
     /// Observations before this step are ignored: annealing noise is still on.
     quiet_from: u64,
@@ -46,10 +67,15 @@ pub struct Tolerance {
 impl Tolerance {
     /// `smooth`: the steps use batches. `quiet_from`: the last noisy step.
     pub fn new(tol: f64, smooth: bool, quiet_from: u64) -> Self {
-        Tolerance { tol, smooth, quiet_from, history: Vec::new() }
+        Tolerance { tol, of: Change::Relative, smooth, quiet_from, history: Vec::new() }
     }
 
-    /// Takes note of the bound after `step` updates; true if it stands still.
+    /// The same, compared with something else.
+    pub fn of(self, of: Change) -> Self {
+        Tolerance { of, ..self }
+    }
+
+    /// Takes note of the bound (or perplexity) after `step` updates; true if it stands still.
     pub fn reached(&mut self, step: u64, bound: f64) -> bool {
         if self.tol == 0.0 || step < self.quiet_from {
             return false;
@@ -63,7 +89,8 @@ impl Tolerance {
         let Some(at) = self.history.len().checked_sub(back + 1) else {
             return false;
         };
-        (smoothed - self.history[at]).abs() <= self.tol * smoothed.abs()
+        let scale = if self.of == Change::Relative { smoothed.abs() } else { 1.0 };
+        (smoothed - self.history[at]).abs() <= self.tol * scale
     }
 }
 
@@ -75,6 +102,15 @@ mod tests {
     fn a_steady_bound_stops_at_the_first_small_change() {
         let mut tolerance = Tolerance::new(1e-3, false, 0);
         let bounds = [-200.0, -150.0, -101.0, -100.95];
+        let stops: Vec<bool> =
+            bounds.iter().enumerate().map(|(i, &b)| tolerance.reached(i as u64, b)).collect();
+        assert_eq!(stops, [false, false, false, true]);
+    }
+
+    #[test]
+    fn an_absolute_change_does_not_look_at_the_size_of_the_bound() {
+        let mut tolerance = Tolerance::new(1e-3, false, 0).of(Change::Absolute);
+        let bounds = [-100.0, -99.0, -98.95, -98.9495];
         let stops: Vec<bool> =
             bounds.iter().enumerate().map(|(i, &b)| tolerance.reached(i as u64, b)).collect();
         assert_eq!(stops, [false, false, false, true]);

@@ -59,7 +59,8 @@ pub fn every_mixture(components: usize) -> Vec<(String, MixtureParams)> {
 }
 
 /// All the starts of a mixture.
-pub const STARTS: [Start; 3] = [Start::KmeansPlusPlus, Start::Points, Start::Responsibilities];
+pub const STARTS: [Start; 4] =
+    [Start::KmeansPlusPlus, Start::Kmeans, Start::Points, Start::Responsibilities];
 
 /// The mixture of Bernoullis for the letters of the example.
 pub fn letters_model() -> BernoulliMixture {

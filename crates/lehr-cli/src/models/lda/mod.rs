@@ -42,7 +42,7 @@ impl Served for Lda {
         let run = record.data.options.clone();
         // The model has its words; those of the new documents are not chosen again. The format is
         // recognised unless the file looks like the run's own.
-        let alike = ending(path) == ending(&record.data.path);
+        let alike = record.data.path.as_deref().is_some_and(|own| ending(path) == ending(own));
         let base = DocsOptions {
             format: run.format.filter(|_| alike),
             // Words are known by their numbers as well if the file has gone.

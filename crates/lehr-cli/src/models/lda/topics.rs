@@ -149,19 +149,22 @@ fn coherence(
         return Err("it was not asked for".into());
     }
     let record = &run.record.data;
+    let Some(path) = &record.path else {
+        return Err("the training documents are in no file".into());
+    };
     let docs = match record.unknown_dropped {
-        false => Lda::read(&record.path, &record.options),
-        true => run.model.read_new(&record.path, &record.options).map(|(docs, _)| docs),
+        false => Lda::read(path, &record.options),
+        true => run.model.read_new(path, &record.options).map(|(docs, _)| docs),
     };
     let docs = docs.map_err(|error| {
-        if record.path.exists() {
+        if path.exists() {
             format!("the training documents cannot be read ({error})")
         } else {
-            format!("the training documents, {}, are gone", record.path.display())
+            format!("the training documents, {}, are gone", path.display())
         }
     })?;
     if docs.fingerprint() != record.fingerprint {
-        return Err(format!("{} has changed since the fit", record.path.display()));
+        return Err(format!("{} has changed since the fit", path.display()));
     }
     let words = |topic: &Topic| -> Vec<usize> {
         topic.by_probability.iter().take(args.coherence).map(|(word, _)| *word).collect()

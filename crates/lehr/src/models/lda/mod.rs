@@ -238,6 +238,10 @@ impl Model for Lda {
         Some(1000)
     }
 
+    fn words(&self, population: usize) -> Option<f64> {
+        Some(self.tokens() / self.n_docs.max(1) as f64 * population as f64)
+    }
+
     fn measures(&self, lambda: &Lambda, population: usize) -> Vec<(&'static str, f64)> {
         let tokens = self.tokens() / self.n_docs.max(1) as f64 * population as f64;
         let prior = self.eta(lambda) * (lambda.n_rows() * lambda.width()) as f64;

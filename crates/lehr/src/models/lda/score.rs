@@ -89,19 +89,27 @@ impl Lda {
 
     /// Each document's expected topics, one row of K shares each.
     pub fn transform(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
+        let mut out = self.gamma(lambda, docs);
+        out.par_chunks_mut(self.params.topics).for_each(|gamma| {
+            let total: f64 = gamma.iter().sum();
+            gamma.iter_mut().for_each(|g| *g /= total);
+        });
+        out
+    }
+
+    /// gamma of each document, one row of K numbers each: the parameters of q(theta).
+    pub fn gamma(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
         let k = self.params.topics;
         let mut out = vec![0.0; docs.n_items() * k];
         self.for_waves(lambda, docs, |items, rows, expect| {
             let first = items[0] as usize * k;
             out[first..first + items.len() * k].par_chunks_mut(k).zip(items).for_each_init(
                 Scratch::default,
-                |scratch, (theta, &n)| {
+                |scratch, (out, &n)| {
                     let doc = docs.doc(n as usize).iter();
                     scratch.load(doc.map(|e| (rows.slot(e.word as usize), e.count)));
                     self.solve_one(expect, true, &[], scratch);
-                    let gamma = self.gamma_of_one(expect, scratch);
-                    let total: f64 = gamma.iter().sum();
-                    theta.iter_mut().zip(gamma).for_each(|(t, g)| *t = g / total);
+                    out.copy_from_slice(self.gamma_of_one(expect, scratch));
                 },
             );
         });

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{Lda, split_hyper};
 use crate::data::Docs;
 use crate::lambda::Lambda;
+use crate::math::special::digamma;
 
 /// A topic.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +51,30 @@ impl Lda {
         topics.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.topic.cmp(&b.topic)));
         topics
     }
+}
+
+impl Lda {
+    /// lambda topic by topic: K rows of V numbers, the parameters of the topics' Dirichlet distributions.
+    pub fn components(&self, lambda: &Lambda) -> Vec<f64> {
+        by_topic(lambda, |x, _| x)
+    }
+
+    /// exp(E[ln beta_kw]) topic by topic, K rows of V numbers.
+    pub fn expected_topics(&self, lambda: &Lambda) -> Vec<f64> {
+        let digamma_totals: Vec<f64> = lambda.totals().iter().map(|&x| digamma(x)).collect();
+        by_topic(lambda, |x, k| (digamma(x) - digamma_totals[k]).exp())
+    }
+}
+
+/// `of(lambda_kw, k)` as K rows of V numbers.
+fn by_topic(lambda: &Lambda, of: impl Fn(f64, usize) -> f64 + Sync) -> Vec<f64> {
+    let (eta, ..) = split_hyper(&lambda.hyper);
+    let table = lambda.current(|_, row| row.fill(eta));
+    let mut out = vec![0.0; table.n_rows() * table.width()];
+    out.par_chunks_mut(table.n_rows()).enumerate().for_each(|(k, row)| {
+        row.iter_mut().enumerate().for_each(|(w, x)| *x = of(table.row(w)[k], k));
+    });
+    out
 }
 
 /// The `top` words with the largest values.
@@ -124,5 +149,30 @@ impl Coherence {
             }
         }
         (pairs > 0.0).then(|| sum / pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::LdaParams;
+    use crate::run::fit::{Problem, State};
+
+    #[test]
+    fn topics_are_lambda_turned_round_and_their_expectations_those_of_a_dirichlet() {
+        let docs = Docs::from_rows(vec![vec![(0, 2.0), (2, 1.0)], vec![(1, 1.0)]], 3).unwrap();
+        let lda = Lda::new(LdaParams::new(2), &docs).unwrap();
+        let problem = Problem { model: &lda, data: &docs, heldout: None };
+        let lambda = State::start(problem, 1, 0).unwrap().lambda;
+        let (components, expected) = (lda.components(&lambda), lda.expected_topics(&lambda));
+        for k in 0..2 {
+            let total: f64 = components[3 * k..3 * k + 3].iter().sum();
+            for w in 0..3 {
+                let x = components[3 * k + w];
+                assert_eq!(x, lambda.table().row(w)[k]);
+                let found = expected[3 * k + w];
+                assert!((found.ln() - digamma(x) + digamma(total)).abs() < 1e-12);
+            }
+        }
     }
 }

@@ -20,9 +20,12 @@ mod params;
 mod prior;
 mod start;
 mod readout;
+mod posterior;
+mod sample;
 mod stored;
 
-pub use params::{Covariance, Factorisation, MixtureParams, Start, Weights};
+pub use params::{Covariance, Defaults, Factorisation, MixtureParams, Start, Weights};
+pub use posterior::Posterior;
 pub use prior::{Prior, Units};
 pub use readout::Component;
 pub use stored::Frozen;
@@ -147,6 +150,16 @@ impl Mixture {
 
     fn joint(&self) -> bool {
         self.params.factorisation == Factorisation::NormalWishart
+    }
+
+    /// Makes `count` items wider than they are, in their own units.
+    fn add_ridge(&self, count: f64, scatter: &mut [f64]) {
+        if self.params.ridge > 0.0 {
+            for (j, scale) in self.units.scale.iter().enumerate() {
+                scatter[self.shape.diagonal_index(j)] +=
+                    count * self.params.ridge / (scale * scale);
+            }
+        }
     }
 
     /// Where the parts of a row begin: precision, linear, nu, scatter, end.
@@ -417,6 +430,7 @@ impl Model for Mixture {
             increment[linear..nu].copy_from_slice(first);
             increment[nu] = count;
             increment[scatter..end].copy_from_slice(second);
+            self.add_ridge(count, &mut increment[scatter..end]);
             return;
         }
         let shape = self.shape;
@@ -435,6 +449,7 @@ impl Model for Mixture {
             };
             let out = &mut increment[1..];
             increment_scatter(shape, count, first, second, &m.mean, covariance, out);
+            self.add_ridge(count, out);
             increment[0] = count;
         }
     }

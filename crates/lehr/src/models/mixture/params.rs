@@ -40,10 +40,34 @@ pub enum Covariance {
 pub enum Start {
     /// Spread-out items chosen by k-means++, every item given to the nearest.
     KmeansPlusPlus,
+    /// The same, then moved by k-means until no item changes its cluster.
+    Kmeans,
     /// K random items as means.
     Points,
     /// Random responsibilities.
     Responsibilities,
+}
+
+/// Where priors that are left out come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Defaults {
+    /// From the data and K, so that K components share the data's volume; see [`Prior`](super::Prior).
+    #[default]
+    Lehr,
+    /// As scikit-learn has them: concentration 1/K, the mean worth one item, as many degrees of freedom
+    /// as columns, and the data's covariance as scatter.
+    ScikitLearn,
+}
+
+impl Defaults {
+    fn is_usual(&self) -> bool {
+        *self == Defaults::default()
+    }
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 /// The settings of a Gaussian mixture. Priors that are left out come from the data; see
@@ -80,6 +104,13 @@ pub struct MixtureParams {
     /// data's covariance over K^(2/d)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scatter: Option<Vec<f64>>,
+    /// Which defaults the priors above have.
+    #[serde(default, skip_serializing_if = "Defaults::is_usual")]
+    pub defaults: Defaults,
+    /// Added to every variance of the data, in their units squared: a component of a few equal items
+    /// keeps some width. The bound does not know of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ridge: f64,
     /// Sort the components by size after each step; the sticks' bound depends on the order.
     #[serde(default = "yes")]
     pub sort: bool,
@@ -112,6 +143,8 @@ impl MixtureParams {
             mean_precision: None,
             degrees_of_freedom: None,
             scatter: None,
+            defaults: Defaults::Lehr,
+            ridge: 0.0,
             sort: true,
         }
     }
@@ -148,6 +181,9 @@ impl MixtureParams {
         positive("concentration", self.concentration)?;
         positive("mean_precision", self.mean_precision)?;
         positive("degrees_of_freedom", self.degrees_of_freedom)?;
+        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
+            return Err(Error::config("ridge", self.ridge, "must be 0 or a positive number"));
+        }
         if let Some(dof) = self.degrees_of_freedom.filter(|&dof| dof <= n_dims as f64 - 1.0) {
             return Err(Error::config(
                 "degrees_of_freedom",

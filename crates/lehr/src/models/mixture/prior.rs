@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::params::{Covariance, Factorisation, MixtureParams, Weights};
+use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
 use crate::data::{Points, Rows};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
@@ -29,15 +29,24 @@ impl Units {
 
     /// Copies up to [`TILE`] items, transposed and in z, to `tile` (`[n_dims][TILE]`).
     pub(super) fn load(&self, points: &Points, items: &[u32], tile: &mut [f64]) {
-        let d = points.n_dims();
+        match points.rows() {
+            Rows::F64(rows) => self.load_rows(rows, items, |x| x, tile),
+            Rows::F32(rows) => self.load_rows(rows, items, f64::from, tile),
+        }
+    }
+
+    #[inline(always)]
+    fn load_rows<T: Copy>(
+        &self,
+        rows: &[T],
+        items: &[u32],
+        wide: impl Fn(T) -> f64,
+        tile: &mut [f64],
+    ) {
+        let d = self.shift.len();
         for (slot, &n) in items.iter().enumerate() {
             let at = n as usize * d;
-            match points.rows() {
-                Rows::F64(rows) => self.load_row(rows[at..at + d].iter().copied(), slot, tile),
-                Rows::F32(rows) => {
-                    self.load_row(rows[at..at + d].iter().map(|&x| f64::from(x)), slot, tile);
-                }
-            }
+            self.load_row(rows[at..at + d].iter().map(|&x| wide(x)), slot, tile);
         }
     }
 
@@ -148,9 +157,17 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         Covariance::Full => Symmetric::full(d),
         Covariance::Diagonal => Symmetric::diagonal(d),
     };
-    let covariance = covariance(points, &units, shape);
+    let plain = covariance(points, &units, shape);
+    let mut covariance = plain.clone();
+    for i in 0..d {
+        covariance[shape.diagonal_index(i)] *= 1.0 + 1e-6;
+    }
 
+    let theirs = params.defaults == Defaults::ScikitLearn;
     let scatter = match &params.scatter {
+        // Collinear columns have no density without a little help.
+        None if theirs && shape.cholesky(&mut plain.clone()) => plain,
+        None if theirs => covariance.clone(),
         None => {
             let share = (params.components as f64).powf(-2.0 / d as f64);
             covariance.iter().map(|c| c * share).collect()
@@ -179,8 +196,8 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         ));
     }
     let mean_precision = params.mean_precision.unwrap_or(match params.factorisation {
-        Factorisation::NormalWishart => 0.01,
-        Factorisation::Independent => 1.0,
+        Factorisation::NormalWishart if !theirs => 0.01,
+        _ => 1.0,
     });
     let mut factor = covariance;
     if !shape.cholesky(&mut factor) {
@@ -199,10 +216,11 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         Some(given) => (0..d).map(|j| (given[j] - units.shift[j]) / units.scale[j]).collect(),
     };
     let concentration = params.concentration.unwrap_or(match params.weights {
-        Weights::Dirichlet => 1.0 / params.components as f64,
-        Weights::Sticks => 1.0,
+        Weights::Sticks if !theirs => 1.0,
+        _ => 1.0 / params.components as f64,
     });
-    let degrees_of_freedom = params.degrees_of_freedom.unwrap_or(d as f64 + 2.0);
+    let usual_freedom = if theirs { d as f64 } else { d as f64 + 2.0 };
+    let degrees_of_freedom = params.degrees_of_freedom.unwrap_or(usual_freedom);
     let prior = Prior {
         concentration,
         mean,
@@ -219,7 +237,7 @@ fn given_entry(given: &[f64], d: usize, i: usize, j: usize) -> f64 {
     0.5 * (given[i * d + j] + given[j * d + i])
 }
 
-/// The data's covariance in z (divisor N - 1), with a millionth of the variances on the diagonal.
+/// The data's covariance in z (divisor N - 1).
 fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     let d = points.n_dims();
     let mut out = vec![0.0; shape.len()];
@@ -235,8 +253,5 @@ fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     let total = total_weight(points);
     let divisor = if total > 1.0 { total - 1.0 } else { total };
     out.iter_mut().for_each(|x| *x /= divisor);
-    for i in 0..d {
-        out[shape.diagonal_index(i)] *= 1.0 + 1e-6;
-    }
     out
 }

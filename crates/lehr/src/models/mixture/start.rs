@@ -12,12 +12,16 @@ use crate::step::update::from_raw;
 /// k-means++ looks at no more than this many random items; more would not seed better.
 const SEEDING_ITEMS: usize = 20_000;
 
+/// k-means ends after so many sweeps at the latest.
+const MOST_SWEEPS: usize = 100;
+
 /// Fills lambda with a start of the kind the settings name.
 pub(super) fn fill(mixture: &Mixture, points: &Points, address: Address, lambda: &mut Table) {
     let mut rng = address.rng(0);
     let raw = match mixture.params.start {
         Start::Points => around_random_points(mixture, points, &mut rng),
-        Start::KmeansPlusPlus => by_nearest_seed(mixture, points, &mut rng),
+        Start::KmeansPlusPlus => by_nearest_seed(mixture, points, &mut rng, 0),
+        Start::Kmeans => by_nearest_seed(mixture, points, &mut rng, MOST_SWEEPS),
         Start::Responsibilities => statistics(mixture, points, &all(points), |n, resp| {
             let mut rng = address.rng(1 + n as u64);
             resp.iter_mut().for_each(|r| *r = rng.uniform());
@@ -31,6 +35,10 @@ pub(super) fn fill(mixture: &Mixture, points: &Points, address: Address, lambda:
 impl Mixture {
     /// The lambda that the given responsibilities (rows of K, one row per item) lead to in one
     /// update: a start of one's own.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many as items times components.
     pub fn lambda_from_responsibilities(&self, points: &Points, responsibilities: &[f64]) -> Table {
         let layout = self.layout();
         let k = self.params.components;
@@ -108,8 +116,9 @@ fn distinct(n: usize, k: usize, rng: &mut Rng) -> Vec<u32> {
 }
 
 /// Seeds by k-means++ (each next one with probability proportional to its squared distance from
-/// the nearest so far), then every item wholly to its nearest seed.
-fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
+/// the nearest so far), moved by so many sweeps of k-means at most, then every item wholly to its
+/// nearest.
+fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: usize) -> Stats {
     let (k, d) = (mixture.params.components, mixture.n_dims());
     let mut items = all(points);
     if items.len() > SEEDING_ITEMS {
@@ -147,6 +156,12 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
             }
         }
     }
+    let weights: Vec<f64> = (0..items.len()).map(weight).collect();
+    for _ in 0..sweeps {
+        if !lloyd(&z, &weights, k, &mut nearest) {
+            break;
+        }
+    }
     let mut next = nearest.iter();
     let mut stats = statistics(mixture, points, &items, |_, resp| {
         resp.fill(0.0);
@@ -158,6 +173,36 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
     stats
 }
 
+/// One sweep of k-means: clusters move to their means (an empty one stays without items), items to the
+/// nearest cluster. False if no item has moved.
+fn lloyd(z: &[f64], weights: &[f64], k: usize, nearest: &mut [(f64, usize)]) -> bool {
+    let d = z.len() / nearest.len();
+    let (mut centres, mut totals) = (vec![0.0; k * d], vec![0.0; k]);
+    for ((row, &weight), &(_, own)) in z.chunks_exact(d).zip(weights).zip(&*nearest) {
+        totals[own] += weight;
+        centres[own * d..][..d].iter_mut().zip(row).for_each(|(c, x)| *c += weight * x);
+    }
+    for (centre, &total) in centres.chunks_exact_mut(d).zip(&totals) {
+        // Far from everything if nothing is in it.
+        centre.iter_mut().for_each(|c| *c = if total > 0.0 { *c / total } else { f64::INFINITY });
+    }
+    let mut moved = false;
+    for (row, nearest) in z.chunks_exact(d).zip(nearest) {
+        let own = nearest.1;
+        let square =
+            |centre: &[f64]| -> f64 { row.iter().zip(centre).map(|(a, b)| (a - b).powi(2)).sum() };
+        *nearest = (square(&centres[own * d..][..d]), own);
+        for (other, centre) in centres.chunks_exact(d).enumerate() {
+            let square = square(centre);
+            if square < nearest.0 {
+                *nearest = (square, other);
+            }
+        }
+        moved |= nearest.1 != own;
+    }
+    moved
+}
+
 /// `count` of the items at random (partial Fisher-Yates).
 fn distinct_many(mut items: Vec<u32>, count: usize, rng: &mut Rng) -> Vec<u32> {
     for i in 0..count {
@@ -166,4 +211,26 @@ fn distinct_many(mut items: Vec<u32>, count: usize, rng: &mut Rng) -> Vec<u32> {
     }
     items.truncate(count);
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_means_ends_where_every_item_is_nearest_to_its_own_mean() {
+        // Two pairs, and a start that splits one of them; cluster 2 is empty.
+        let z = [0.0, 1.0, 10.0, 11.0];
+        let weights = [1.0, 1.0, 1.0, 3.0];
+        let mut nearest = [(0.0, 0), (0.0, 1), (0.0, 1), (0.0, 1)];
+        let mut sweeps = 0;
+        while lloyd(&z, &weights, 3, &mut nearest) {
+            sweeps += 1;
+            assert!(sweeps < 10);
+        }
+        assert_eq!(nearest.map(|(_, own)| own), [0, 0, 1, 1]);
+        // The heavy item draws its mean to itself: (10 + 3 * 11) / 4.
+        assert_eq!(nearest[3].0, 0.0625);
+        assert_eq!(nearest[0].0, 0.25);
+    }
 }

@@ -1,0 +1,343 @@
+//! Data as Python has them: matrices, sparse matrices, columns, Arrow streams and files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lehr::data::{Duplicates, Ids, Side};
+use lehr::models::Stored;
+use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use serde::de::DeserializeOwned;
+
+use crate::arrays::matrix;
+use crate::arrow;
+use crate::errors::{data_error, guarded};
+use crate::lda::Lda;
+use crate::pmf::Pmf;
+use crate::run::computed;
+
+/// A value of a setting that came as JSON.
+pub fn setting<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|error| {
+        let text = error.to_string();
+        // The place in a line that nobody wrote says nothing.
+        data_error(text.split(" at line ").next().unwrap_or(&text))
+    })
+}
+
+/// Rows of numbers.
+#[pyclass(frozen, module = "lehr._lehr")]
+pub struct Points {
+    pub data: Arc<lehr::data::Points>,
+    pub source: Option<(PathBuf, PointsOptions)>,
+}
+
+#[pymethods]
+impl Points {
+    /// Of an array of float64 or float32 in C order, which is read where it is.
+    #[staticmethod]
+    #[pyo3(signature = (values, weights=None, names=None))]
+    fn from_array(
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let (rows, n_dims) = matrix(values)?;
+        let weights = copied(weights)?;
+        let data = py.detach(|| {
+            guarded(|| named(lehr::data::Points::shared(rows, n_dims)?, weights, names))
+        })?;
+        Ok(Points { data: Arc::new(data), source: None })
+    }
+
+    /// Of a data frame that exports an Arrow stream.
+    #[staticmethod]
+    #[pyo3(signature = (frame, weights=None))]
+    fn from_arrow(
+        frame: &Bound<'_, PyAny>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let (values, names) = arrow::matrix(frame)?;
+        let weights = copied(weights)?;
+        let n_dims = names.len();
+        let data =
+            guarded(|| named(lehr::data::Points::new(values, n_dims)?, weights, Some(names)))?;
+        Ok(Points { data: Arc::new(data), source: None })
+    }
+
+    /// Of a file that the command line reads.
+    #[staticmethod]
+    fn from_path(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
+        let options: PointsOptions = setting(options)?;
+        let data = computed(py, 1, || lehr::read::points(&path, &options))?;
+        Ok(Points { data: Arc::new(data), source: Some((path, options)) })
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.data.n_items(), self.data.n_dims())
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.data.names().to_vec()
+    }
+}
+
+fn copied<T: numpy::Element + Copy>(
+    array: Option<PyReadonlyArray1<'_, T>>,
+) -> PyResult<Option<Vec<T>>> {
+    array.map(|array| Ok(array.as_slice()?.to_vec())).transpose()
+}
+
+fn named(
+    points: lehr::data::Points,
+    weights: Option<Vec<f64>>,
+    names: Option<Vec<String>>,
+) -> lehr::Result<lehr::data::Points> {
+    let points = match weights {
+        Some(weights) => points.with_weights(weights)?,
+        None => points,
+    };
+    match names {
+        Some(names) => points.with_names(names),
+        None => Ok(points),
+    }
+}
+
+/// Documents.
+#[pyclass(frozen, module = "lehr._lehr")]
+pub struct Docs {
+    pub data: Arc<lehr::data::Docs>,
+    pub source: Option<(PathBuf, DocsOptions)>,
+}
+
+#[pymethods]
+impl Docs {
+    /// Of a sparse matrix by rows, `starts` being int64, `indices` int32 or int64 and `counts` float32 or
+    /// float64.
+    #[staticmethod]
+    #[pyo3(signature = (starts, indices, counts, n_words, names=None))]
+    fn from_csr(
+        py: Python<'_>,
+        starts: PyReadonlyArray1<'_, i64>,
+        indices: &Bound<'_, PyAny>,
+        counts: &Bound<'_, PyAny>,
+        n_words: usize,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let starts = starts.as_slice()?;
+        let data = match indices.cast::<PyArray1<i32>>() {
+            Ok(_) => csr::<i32>(py, starts, indices, counts, n_words)?,
+            Err(_) => csr::<i64>(py, starts, indices, counts, n_words)?,
+        };
+        let data = guarded(|| match names {
+            Some(names) => data.with_vocabulary(names),
+            None => Ok(data),
+        })?;
+        Ok(Docs { data: Arc::new(data), source: None })
+    }
+
+    /// Of a file that the command line reads, for a model that has its words already if there is one.
+    #[staticmethod]
+    #[pyo3(signature = (path, options, known=None))]
+    fn from_path(
+        py: Python<'_>,
+        path: PathBuf,
+        options: &str,
+        known: Option<&Lda>,
+    ) -> PyResult<Self> {
+        let options: DocsOptions = setting(options)?;
+        let data = computed(py, 1, || match known {
+            Some(known) => Ok(known.fitted.model.read_new(&path, &options)?.0),
+            None => lehr::read::docs(&path, &options),
+        })?;
+        Ok(Docs { data: Arc::new(data), source: Some((path, options)) })
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.data.n_items(), self.data.n_words())
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.data.vocabulary().names().unwrap_or_default().to_vec()
+    }
+
+    /// The number of words of all documents, each as often as it occurs.
+    fn tokens(&self) -> f64 {
+        self.data.tokens()
+    }
+}
+
+fn csr<I: numpy::Element + Copy + Into<i64>>(
+    py: Python<'_>,
+    starts: &[i64],
+    indices: &Bound<'_, PyAny>,
+    counts: &Bound<'_, PyAny>,
+    n_words: usize,
+) -> PyResult<lehr::data::Docs> {
+    let indices = indices.extract::<PyReadonlyArray1<'_, I>>()?;
+    let indices = indices.as_slice()?;
+    match counts.extract::<PyReadonlyArray1<'_, f32>>() {
+        Ok(counts) => {
+            let counts = counts.as_slice()?;
+            py.detach(|| guarded(|| lehr::data::Docs::from_csr(starts, indices, counts, n_words)))
+        }
+        Err(_) => {
+            let counts = counts.extract::<PyReadonlyArray1<'_, f64>>()?;
+            let counts = counts.as_slice()?;
+            py.detach(|| guarded(|| lehr::data::Docs::from_csr(starts, indices, counts, n_words)))
+        }
+    }
+}
+
+/// Numbers that users gave to items.
+#[pyclass(frozen, module = "lehr._lehr")]
+pub struct Ratings {
+    pub data: Arc<lehr::data::Ratings>,
+    pub source: Option<(PathBuf, RatingsOptions)>,
+}
+
+/// Names of users or items, one for each rating.
+pub enum Names {
+    Integers(Vec<i64>),
+    Texts(Vec<String>),
+}
+
+impl Names {
+    /// Of an array of int64 or a list of texts.
+    pub fn new(column: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(list) = column.cast::<PyList>() {
+            return Ok(Names::Texts(list.extract()?));
+        }
+        Ok(Names::Integers(column.extract::<PyReadonlyArray1<'_, i64>>()?.as_slice()?.to_vec()))
+    }
+
+    /// Their numbers among `ids`, to which new ones are added.
+    fn numbered(&self, ids: &mut Ids) -> Vec<u32> {
+        match self {
+            Names::Integers(all) => all.iter().map(|&id| ids.insert_integer(id)).collect(),
+            Names::Texts(all) => all.iter().map(|id| ids.insert(id)).collect(),
+        }
+    }
+
+    /// Their numbers among `ids`, if they are there.
+    pub fn found(&self, ids: &Ids) -> Vec<Option<u32>> {
+        match self {
+            Names::Integers(all) => all.iter().map(|&id| ids.find_integer(id)).collect(),
+            Names::Texts(all) => all.iter().map(|id| ids.find(id)).collect(),
+        }
+    }
+}
+
+#[pymethods]
+impl Ratings {
+    /// Of three columns; users and items are numbered as they come, after those that a model knows.
+    #[staticmethod]
+    #[pyo3(signature = (users, items, values, average, known=None))]
+    fn from_columns(
+        py: Python<'_>,
+        users: &Bound<'_, PyAny>,
+        items: &Bound<'_, PyAny>,
+        values: PyReadonlyArray1<'_, f32>,
+        average: bool,
+        known: Option<&Pmf>,
+    ) -> PyResult<Self> {
+        let (users, items) = (Names::new(users)?, Names::new(items)?);
+        Self::built(py, users, items, values.as_slice()?.to_vec(), average, known)
+    }
+
+    /// Of a data frame that exports an Arrow stream, by the names of its columns.
+    #[staticmethod]
+    #[pyo3(signature = (frame, columns, average, known=None))]
+    fn from_arrow(
+        py: Python<'_>,
+        frame: &Bound<'_, PyAny>,
+        columns: (String, String, String),
+        average: bool,
+        known: Option<&Pmf>,
+    ) -> PyResult<Self> {
+        let (users, items, values) = arrow::ratings(frame, &columns)?;
+        Self::built(py, users, items, values, average, known)
+    }
+
+    /// Of a sparse matrix by rows. Row i is user `first_user` + i; all rows and columns are there, rated or
+    /// not, and the users that a model knows before them.
+    #[staticmethod]
+    #[pyo3(signature = (starts, columns, values, n_items, first_user=0))]
+    fn from_csr(
+        py: Python<'_>,
+        starts: PyReadonlyArray1<'_, i64>,
+        columns: PyReadonlyArray1<'_, u32>,
+        values: PyReadonlyArray1<'_, f32>,
+        n_items: usize,
+        first_user: usize,
+    ) -> PyResult<Self> {
+        let starts = starts.as_slice()?;
+        let (columns, values) = (columns.as_slice()?.to_vec(), values.as_slice()?.to_vec());
+        let n_users = first_user + starts.len().saturating_sub(1);
+        let data = computed(py, 1, || {
+            let rows = starts.windows(2).enumerate();
+            let user = rows
+                .flat_map(|(i, ends)| {
+                    let n = usize::try_from(ends[1] - ends[0]).unwrap_or(0);
+                    std::iter::repeat_n((first_user + i) as u32, n)
+                })
+                .collect();
+            let ids = |n: usize| (0..n as i64).collect::<Ids>();
+            let (users, items) = (ids(n_users), ids(n_items));
+            lehr::data::Ratings::new(users, items, user, columns, values, Duplicates::Refuse)
+        })?;
+        Ok(Ratings { data: Arc::new(data), source: None })
+    }
+
+    /// Of a file that the command line reads; ids that a model knows have their numbers there.
+    #[staticmethod]
+    #[pyo3(signature = (path, options, known=None))]
+    fn from_path(
+        py: Python<'_>,
+        path: PathBuf,
+        options: &str,
+        known: Option<&Pmf>,
+    ) -> PyResult<Self> {
+        let options: RatingsOptions = setting(options)?;
+        let data = computed(py, 1, || match known {
+            Some(known) => Ok(known.fitted.model.read_new(&path, &options)?.0),
+            None => lehr::read::ratings(&path, &options),
+        })?;
+        Ok(Ratings { data: Arc::new(data), source: Some((path, options)) })
+    }
+
+    /// How many users, items and ratings.
+    #[getter]
+    fn shape(&self) -> (usize, usize, usize) {
+        let n = |side| self.data.ids(side).len();
+        (n(Side::User), n(Side::Item), self.data.n_ratings())
+    }
+}
+
+impl Ratings {
+    fn built(
+        py: Python<'_>,
+        users: Names,
+        items: Names,
+        values: Vec<f32>,
+        average: bool,
+        known: Option<&Pmf>,
+    ) -> PyResult<Self> {
+        let duplicates = if average { Duplicates::Mean } else { Duplicates::Refuse };
+        let data = computed(py, 1, || {
+            let ids = |side| known.map_or(Ids::default(), |k| k.fitted.model.ids(side).clone());
+            let (mut user_ids, mut item_ids) = (ids(Side::User), ids(Side::Item));
+            let user = users.numbered(&mut user_ids);
+            let item = items.numbered(&mut item_ids);
+            lehr::data::Ratings::new(user_ids, item_ids, user, item, values, duplicates)
+        })?;
+        Ok(Ratings { data: Arc::new(data), source: None })
+    }
+}

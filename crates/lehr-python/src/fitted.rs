@@ -1,0 +1,192 @@
+//! What the classes of all models share: fit, go on, save, load, pack, and tell how it went.
+
+use std::path::Path;
+
+use lehr::models::Stored;
+use lehr::run::directory::RunDirectory;
+use lehr::run::memory::Fitted;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::set;
+use crate::errors::raised;
+
+/// The name of the model of a run directory.
+#[pyfunction]
+pub fn model_name(path: std::path::PathBuf) -> PyResult<String> {
+    raised(RunDirectory::open(&path).and_then(|directory| directory.model_name()))
+}
+
+/// The observations as columns; what an observation does not have is NaN.
+pub fn trace<'py, M: Stored>(py: Python<'py>, fitted: &Fitted<M>) -> PyResult<Bound<'py, PyDict>> {
+    let trace = &fitted.trace;
+    let columns = PyDict::new(py);
+    macro_rules! column {
+        ($($name:ident),*) => {$(
+            set(&columns, stringify!($name), trace.iter().map(|o| o.$name).collect())?;
+        )*};
+    }
+    column!(restart, step, seconds, items, rho, effective, batch, temperature, bound);
+    let or_nan = |x: Option<f64>| x.unwrap_or(f64::NAN);
+    set(&columns, "heldout", trace.iter().map(|o| or_nan(o.heldout)).collect())?;
+    column!(guard_hits, closing);
+    let mut names: Vec<&String> = trace.iter().flat_map(|o| o.measures.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let values = trace.iter().map(|o| or_nan(o.measures.get(name).copied())).collect();
+        set(&columns, name, values)?;
+    }
+    Ok(columns)
+}
+
+/// Refuses the run directory of another model.
+pub fn check_model(path: &Path, names: &[&str]) -> lehr::Result<()> {
+    let name = RunDirectory::open(path)?.model_name()?;
+    if names.contains(&name.as_str()) {
+        return Ok(());
+    }
+    Err(lehr::Error::run(path, format!("is a run of {name}, not of {}", names.join(" or "))))
+}
+
+/// The class of a model: `$begins` makes a state of the array that says where to begin.
+macro_rules! model_class {
+    ($(#[$doc:meta])* $Class:ident, $Data:ty, $names:expr, $begins:expr) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "lehr._lehr")]
+        pub struct $Class {
+            pub fitted: std::sync::Arc<lehr::run::memory::Fitted<lehr::models::$Class>>,
+        }
+
+        impl $Class {
+            pub fn new(fitted: lehr::run::memory::Fitted<lehr::models::$Class>) -> Self {
+                $Class { fitted: std::sync::Arc::new(fitted) }
+            }
+        }
+
+        #[pyo3::pymethods]
+        impl $Class {
+            /// Fits a model; with it comes the exception that has cut the fit short, if there is one.
+            #[staticmethod]
+            #[pyo3(signature = (data, params, config, watch=None, begin=None, like=None))]
+            fn fit(
+                py: pyo3::Python<'_>,
+                data: &$Data,
+                params: &str,
+                config: &str,
+                watch: Option<pyo3::Py<pyo3::PyAny>>,
+                begin: Option<numpy::PyReadonlyArray2<'_, f64>>,
+                like: Option<&$Class>,
+            ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
+                use lehr::run::memory::{Begin, Fitted, Items};
+                let params = $crate::data::setting(params)?;
+                let config: lehr::FitConfig = $crate::data::setting(config)?;
+                let begin = match &begin {
+                    Some(array) => {
+                        let shape = numpy::PyUntypedArrayMethods::shape(&**array);
+                        Some(((shape[0], shape[1]), array.as_slice()?.to_vec()))
+                    }
+                    None => None,
+                };
+                let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
+                    let source = data.source.as_ref().map(|(path, options)| (&**path, options));
+                    let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
+                    let start = begin.as_ref().map(|(shape, values)| {
+                        move |model: &lehr::models::$Class, data: &_| {
+                            $begins(model, data, *shape, values.as_slice())
+                        }
+                    });
+                    let begin = match (&start, like) {
+                        (Some(start), _) => Begin::At(start),
+                        (None, Some(other)) => Begin::With(&other.fitted),
+                        (None, None) => Begin::Random,
+                    };
+                    Fitted::new(items, params, &config, begin, watcher)
+                })?;
+                Ok(($Class::new(fitted), exception))
+            }
+
+            /// Goes on with new data.
+            #[pyo3(signature = (data, config, watch=None))]
+            fn partial(
+                &self,
+                py: pyo3::Python<'_>,
+                data: &$Data,
+                config: &str,
+                watch: Option<pyo3::Py<pyo3::PyAny>>,
+            ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
+                use lehr::run::memory::Items;
+                let config: lehr::FitConfig = $crate::data::setting(config)?;
+                let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
+                    let source = data.source.as_ref().map(|(path, options)| (&**path, options));
+                    let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
+                    self.fitted.partial(items, &config, watcher)
+                })?;
+                Ok(($Class::new(fitted), exception))
+            }
+
+            /// Makes a run directory of it.
+            fn save(&self, py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<()> {
+                $crate::run::computed(py, 1, || self.fitted.save(&path))
+            }
+
+            /// Loads a run directory.
+            #[staticmethod]
+            fn load(py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<Self> {
+                $crate::run::computed(py, 1, || {
+                    $crate::fitted::check_model(&path, &$names)?;
+                    Ok($Class::new(lehr::run::memory::Fitted::load(&path)?))
+                })
+            }
+
+            /// All of it as bytes.
+            fn to_bytes<'py>(
+                &self,
+                py: pyo3::Python<'py>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::types::PyBytes>> {
+                let bytes = $crate::run::computed(py, 1, || self.fitted.to_bytes())?;
+                Ok(pyo3::types::PyBytes::new(py, &bytes))
+            }
+
+            /// What such bytes were made of.
+            #[staticmethod]
+            fn from_bytes(py: pyo3::Python<'_>, bytes: &[u8]) -> pyo3::PyResult<Self> {
+                $crate::run::computed(py, 1, || {
+                    Ok($Class::new(lehr::run::memory::Fitted::from_bytes(bytes)?))
+                })
+            }
+
+            /// The settings, as `config.json` has them.
+            fn record(&self) -> String {
+                serde_json::to_string(&self.fitted.record).expect("plain values become JSON")
+            }
+
+            /// How it ended, as `result.json` has it; none for a run that was killed.
+            fn result(&self) -> Option<String> {
+                let result = self.fitted.result.as_ref()?;
+                Some(serde_json::to_string(result).expect("plain values become JSON"))
+            }
+
+            /// The observations as columns.
+            fn trace<'py>(
+                &self,
+                py: pyo3::Python<'py>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::types::PyDict>> {
+                $crate::fitted::trace(py, &self.fitted)
+            }
+
+            /// Updates made.
+            #[getter]
+            fn step(&self) -> u64 {
+                self.fitted.saved.model_state().step
+            }
+
+            /// Rows or entries that the guard changed.
+            #[getter]
+            fn guard_hits(&self) -> u64 {
+                self.fitted.saved.model_state().guard_hits
+            }
+        }
+    };
+}
+pub(crate) use model_class;

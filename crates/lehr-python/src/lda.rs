@@ -1,0 +1,147 @@
+//! Latent Dirichlet allocation.
+
+use lehr::math::table::Table;
+use lehr::model::Model;
+use lehr::models::{Lda as Core, Stored};
+use lehr::run::fit::State;
+use lehr::run::objective;
+use lehr::step::local::Threads;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{set, shaped};
+use crate::data::Docs;
+use crate::fitted::model_class;
+use crate::run::computed;
+
+model_class!(
+    /// A fitted LDA model.
+    Lda,
+    Docs,
+    ["lda"],
+    begins
+);
+
+/// The state of given topics: K rows of V parameters.
+fn begins(
+    model: &Core,
+    _data: &lehr::data::Docs,
+    (rows, columns): (usize, usize),
+    values: &[f64],
+) -> lehr::Result<State> {
+    let (n_words, k) = (model.vocabulary().n_words(), model.params().topics);
+    if (rows, columns) != (k, n_words) {
+        return Err(lehr::Error::data(format!(
+            "topics to begin with are {rows} x {columns}; {k} x {n_words} are needed, a row for each \
+             topic and a column for each word"
+        )));
+    }
+    let mut table = Table::new(n_words, k);
+    for w in 0..n_words {
+        table.row_mut(w).iter_mut().enumerate().for_each(|(k, x)| *x = values[k * n_words + w]);
+        let fine = table.row(w).iter().all(|x| x.is_finite()) && model.in_domain(w, table.row(w));
+        if !fine {
+            return Err(lehr::Error::data(format!(
+                "topics to begin with are positive numbers, and word {} has one that is not",
+                w + 1
+            )));
+        }
+    }
+    Ok(State::at(model, table))
+}
+
+#[pymethods]
+impl Lda {
+    /// The parameters of the topics, K rows of V numbers.
+    fn components<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+        let values =
+            computed(py, threads, || Ok(self.fitted.model.components(self.fitted.lambda())))?;
+        self.by_topic(py, values)
+    }
+
+    /// exp(E[ln beta]), K rows of V numbers.
+    fn expected_topics<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+        let values =
+            computed(py, threads, || Ok(self.fitted.model.expected_topics(self.fitted.lambda())))?;
+        self.by_topic(py, values)
+    }
+
+    /// What was learned or given beside the topics.
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
+        let out = PyDict::new(py);
+        set(&out, "alpha", model.alpha(lambda).to_vec())?;
+        out.set_item("eta", model.eta(lambda))?;
+        set(&out, "word_counts", model.word_counts().to_vec())?;
+        out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
+        let documents = self.fitted.record.population.or(self.fitted.record.fit.population);
+        let documents = documents.unwrap_or(model.frozen().documents);
+        out.set_item("tokens", model.words(documents))?;
+        Ok(out)
+    }
+
+    /// gamma of each document; its shares if `normalize`.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Docs,
+        normalize: bool,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = computed(py, threads, || {
+            self.check(data)?;
+            let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
+            let out = match normalize {
+                true => model.transform(lambda, &data.data),
+                false => model.gamma(lambda, &data.data),
+            };
+            data.data.fault().map_or(Ok(out), Err)
+        })?;
+        shaped(py, values, &[data.data.n_items(), self.fitted.model.params().topics])
+    }
+
+    /// The bound with these documents in place of the training documents, and their words.
+    fn bound(&self, py: Python<'_>, data: &Docs, threads: usize) -> PyResult<(f64, f64)> {
+        computed(py, threads, || {
+            self.check(data)?;
+            let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
+            let bound = objective::bound(model, lambda, &*data.data, &mut Threads::new());
+            let tokens = data.data.tokens();
+            data.data.fault().map_or(Ok((bound, tokens)), Err)
+        })
+    }
+
+    /// The scores of documents in nats per word, by name.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Docs,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let scores = computed(py, threads, || {
+            self.check(data)?;
+            let record = &self.fitted.record;
+            let population = record.fit.population.or(record.population);
+            let population = population.unwrap_or(self.fitted.model.frozen().documents);
+            let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
+            Ok(model.score_docs(lambda, &data.data, population))
+        })?;
+        let out = PyDict::new(py);
+        out.set_item("local", scores.local)?;
+        out.set_item("full", scores.full)?;
+        out.set_item("completion", scores.completion)?;
+        out.set_item("unigram", scores.unigram)?;
+        Ok(out)
+    }
+}
+
+impl Lda {
+    fn check(&self, data: &Docs) -> lehr::Result<()> {
+        self.fitted.model.check_fits(&data.data, &[])
+    }
+
+    fn by_topic<'py>(&self, py: Python<'py>, values: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let model = &self.fitted.model;
+        shaped(py, values, &[model.params().topics, model.vocabulary().n_words()])
+    }
+}

@@ -1,0 +1,32 @@
+//! The compiled part of the Python package `lehr`: data in, fits, numbers out. No algorithm lives here.
+//!
+//! Settings come as JSON, which becomes the same types that the command line fills in; data are shared with
+//! numpy where their layout allows; every computation runs in a thread pool of its own while the interpreter
+//! is free. `python/lehr` makes scikit-learn's estimators of it.
+
+mod anneal;
+mod arrays;
+mod arrow;
+mod data;
+mod errors;
+mod fitted;
+mod lda;
+mod mixture;
+mod pmf;
+mod run;
+
+use pyo3::prelude::*;
+
+/// The compiled part of lehr.
+#[pymodule]
+fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<data::Points>()?;
+    module.add_class::<data::Docs>()?;
+    module.add_class::<data::Ratings>()?;
+    module.add_class::<mixture::Mixture>()?;
+    module.add_class::<lda::Lda>()?;
+    module.add_class::<pmf::Pmf>()?;
+    module.add_function(wrap_pyfunction!(anneal::weights, module)?)?;
+    module.add_function(wrap_pyfunction!(fitted::model_name, module)?)
+}

@@ -1,0 +1,159 @@
+//! Gaussian mixtures.
+
+use lehr::model::Model;
+use lehr::models::mixture::Covariance;
+use lehr::models::{Mixture as Core, Stored};
+use lehr::run::fit::State;
+use lehr::run::objective;
+use lehr::step::local::log_predictive;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{set, shaped, vector};
+use crate::data::Points;
+use crate::fitted::model_class;
+use crate::run::computed;
+
+model_class!(
+    /// A fitted Gaussian or Dirichlet-process mixture.
+    Mixture,
+    Points,
+    ["gmm", "dpgmm"],
+    begins
+);
+
+/// The state that given responsibilities lead to, one row of K for each item.
+fn begins(
+    model: &Core,
+    data: &lehr::data::Points,
+    (rows, columns): (usize, usize),
+    values: &[f64],
+) -> lehr::Result<State> {
+    let expected = (data.n_items(), model.params().components);
+    if (rows, columns) != expected {
+        return Err(lehr::Error::data(format!(
+            "responsibilities to begin with are {rows} x {columns}; {} x {} are needed, a row for each \
+             item and a column for each component",
+            expected.0, expected.1
+        )));
+    }
+    if let Some(value) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
+        return Err(lehr::Error::data(format!(
+            "responsibilities to begin with are shares between 0 and 1, and one is {value}"
+        )));
+    }
+    let lambda = model.lambda_from_responsibilities(data, values);
+    let fine = lambda.rows().enumerate().all(|(row, values)| model.in_domain(row, values));
+    if !fine {
+        return Err(lehr::Error::data("the responsibilities to begin with lead to no density"));
+    }
+    Ok(State::at(model, lambda))
+}
+
+#[pymethods]
+impl Mixture {
+    /// Everything that scikit-learn calls an attribute of a fitted mixture, by its name there.
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (components, posterior) = computed(py, 1, || {
+            let lambda = self.fitted.lambda().table();
+            Ok((self.fitted.model.components(lambda), self.fitted.model.posterior(lambda)))
+        })?;
+        let k = components.len();
+        let d = posterior.prior_mean.len();
+        let full = self.fitted.model.params().covariance == Covariance::Full;
+        let matrix: &[usize] = if full { &[d, d] } else { &[d] };
+        let of_each = [&[k], matrix].concat();
+        let all = |of: fn(&lehr::models::mixture::Component) -> &[f64]| -> Vec<f64> {
+            components.iter().flat_map(|component| of(component).to_vec()).collect()
+        };
+        let out = PyDict::new(py);
+        set(&out, "weights_", components.iter().map(|c| c.weight).collect())?;
+        out.set_item("means_", shaped(py, all(|c| &c.mean), &[k, d])?)?;
+        out.set_item("covariances_", shaped(py, all(|c| &c.covariance), &of_each)?)?;
+        out.set_item("precisions_", shaped(py, all(|c| &c.precision), &of_each)?)?;
+        let factors = shaped(py, posterior.precision_factors, &of_each)?;
+        out.set_item("precisions_cholesky_", factors)?;
+        match posterior.concentration_rest {
+            Some(rest) => {
+                let pair = (vector(py, posterior.concentration), vector(py, rest));
+                out.set_item("weight_concentration_", pair)?;
+            }
+            None => set(&out, "weight_concentration_", posterior.concentration)?,
+        }
+        if let Some(mean_precision) = posterior.mean_precision {
+            set(&out, "mean_precision_", mean_precision)?;
+        }
+        set(&out, "degrees_of_freedom_", posterior.degrees_of_freedom)?;
+        out.set_item("weight_concentration_prior_", posterior.prior_concentration)?;
+        set(&out, "mean_prior_", posterior.prior_mean)?;
+        out.set_item("mean_precision_prior_", posterior.prior_mean_precision)?;
+        out.set_item("degrees_of_freedom_prior_", posterior.prior_degrees_of_freedom)?;
+        out.set_item("covariance_prior_", shaped(py, posterior.prior_scatter, matrix)?)?;
+        Ok(out)
+    }
+
+    /// One row of K shares for each item.
+    fn responsibilities<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Points,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let k = self.fitted.model.params().components;
+        let values = computed(py, threads, || {
+            self.check(data)?;
+            Ok(self.fitted.model.responsibilities(self.fitted.lambda().table(), &data.data))
+        })?;
+        shaped(py, values, &[data.data.n_items(), k])
+    }
+
+    /// Each item's part of the bound.
+    fn item_bounds<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Points,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = computed(py, threads, || {
+            self.check(data)?;
+            Ok(objective::item_bounds(&self.fitted.model, self.fitted.lambda(), &data.data))
+        })?;
+        Ok(vector(py, values))
+    }
+
+    /// The log predictive density of each item.
+    fn log_predictive<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Points,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = computed(py, threads, || {
+            self.check(data)?;
+            let items: Vec<u32> = (0..data.data.n_items() as u32).collect();
+            Ok(log_predictive(&self.fitted.model, self.fitted.lambda(), &data.data, &items))
+        })?;
+        Ok(vector(py, values))
+    }
+
+    /// Draws, and the component of each.
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        seed: u64,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (values, labels) = computed(py, 1, || {
+            Ok(self.fitted.model.sample(self.fitted.lambda().table(), n, seed))
+        })?;
+        let d = values.len().checked_div(n).unwrap_or(0);
+        let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
+        Ok((shaped(py, values, &[n, d])?, vector(py, labels)))
+    }
+}
+
+impl Mixture {
+    fn check(&self, data: &Points) -> lehr::Result<()> {
+        self.fitted.model.check_fits(&data.data, &self.fitted.record.data.columns)
+    }
+}

@@ -1,0 +1,203 @@
+//! Probabilistic matrix factorisation.
+
+use lehr::data::{Id, Ids, Side};
+use lehr::models::pmf::{By, Factor};
+use lehr::models::{Pmf as Core, Stored};
+use lehr::run::fit::State;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::arrays::{set, shaped, vector};
+use crate::data::{Names, Ratings};
+use crate::errors::data_error;
+use crate::fitted::model_class;
+use crate::run::computed;
+
+model_class!(
+    /// A fitted matrix factorisation.
+    Pmf,
+    Ratings,
+    ["pmf"],
+    begins
+);
+
+fn begins(
+    _model: &Core,
+    _data: &lehr::data::Ratings,
+    _shape: (usize, usize),
+    _values: &[f64],
+) -> lehr::Result<State> {
+    Err(lehr::Error::data("a matrix factorisation begins at random; there is nothing to give"))
+}
+
+/// The names of a side: an array of int64, or a list of texts.
+fn names<'py>(py: Python<'py>, ids: &Ids) -> PyResult<Bound<'py, PyAny>> {
+    match ids.integers() {
+        Some(all) => Ok(vector(py, all.to_vec())),
+        None => Ok(PyList::new(py, ids.iter().map(|id| id.to_string()))?.into_any()),
+    }
+}
+
+#[pymethods]
+impl Pmf {
+    /// Factors and what was learned beside them, as the checkpoint names them; ids and the mean rating.
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let model = &self.fitted.model;
+        let arrays = computed(py, 1, || Ok(model.readable(self.fitted.lambda())))?;
+        let out = PyDict::new(py);
+        for array in arrays {
+            out.set_item(array.name, shaped(py, array.values, &array.shape)?)?;
+        }
+        out.set_item("users", names(py, model.ids(Side::User))?)?;
+        out.set_item("items", names(py, model.ids(Side::Item))?)?;
+        let frozen = model.frozen();
+        out.set_item("mean", frozen.mean)?;
+        out.set_item("n_ratings", frozen.ratings)?;
+        out.set_item("prior_variance", model.prior_variance())?;
+        out.set_item("dims_in_use", model.dims_in_use(self.fitted.lambda()))?;
+        Ok(out)
+    }
+
+    /// Means and variances of the ratings of pairs, by names; who or what is unknown is at its prior.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        users: &Bound<'py, PyAny>,
+        items: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (users, items) = (Names::new(users)?, Names::new(items)?);
+        let found = computed(py, threads, || {
+            let model = &self.fitted.model;
+            let users = users.found(model.ids(Side::User));
+            let items = items.found(model.ids(Side::Item));
+            let predictor = model.predictor(self.fitted.lambda());
+            let pairs = users.iter().zip(&items);
+            Ok(pairs
+                .map(|(&user, &item)| predictor.predict(user, item))
+                .map(|prediction| (prediction.mean, prediction.variance))
+                .unzip())
+        })?;
+        let (means, variances): (Vec<f64>, Vec<f64>) = found;
+        Ok((vector(py, means), vector(py, variances)))
+    }
+
+    /// Folds ratings in. Of the users of `first_user` and on, whether rated or not: factors and biases in
+    /// rows, and, if asked for, the expected rating of every item.
+    fn fold_in<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Ratings,
+        first_user: usize,
+        with_ratings: bool,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+        let model = &self.fitted.model;
+        let n_users = data.data.ids(Side::User).len() - first_user;
+        let n_items = model.ids(Side::Item).len();
+        let (means, ratings) = computed(py, threads, || {
+            model.check_fits(&data.data, &[])?;
+            let lambda = self.fitted.lambda();
+            let folded = model.fold_in(lambda, &data.data);
+            // Those of whom nothing new is known are as they were, or at the prior.
+            let users = first_user as u32..(first_user + n_users) as u32;
+            let known = |user| model.factor(lambda, Side::User, Some(user));
+            let mut factors: Vec<Factor> = users.map(known).collect();
+            for (user, factor) in folded.users {
+                if let Some(at) = (user as usize).checked_sub(first_user) {
+                    factors[at] = factor;
+                }
+            }
+            let means: Vec<f64> = factors.iter().flat_map(|f| f.mean().to_vec()).collect();
+            let mut ratings = Vec::new();
+            if with_ratings {
+                let predictor = model.predictor(lambda);
+                for factor in &factors {
+                    let rate = |item| predictor.rate(factor, Some(item)).mean;
+                    ratings.extend((0..n_items as u32).map(rate));
+                }
+            }
+            Ok((means, ratings))
+        })?;
+        let width = means.len() / n_users.max(1);
+        let ratings = match with_ratings {
+            true => Some(shaped(py, ratings, &[n_users, n_items])?),
+            false => None,
+        };
+        Ok((shaped(py, means, &[n_users, width])?, ratings))
+    }
+
+    /// The model with the users and items of new ratings in it.
+    fn absorb(&self, py: Python<'_>, data: &Ratings, threads: usize) -> PyResult<Self> {
+        computed(py, threads, || {
+            self.fitted.model.check_fits(&data.data, &[])?;
+            let (model, lambda) = self.fitted.model.absorb(self.fitted.lambda(), &data.data)?;
+            Ok(Pmf::new(self.fitted.with(model, lambda)))
+        })
+    }
+
+    /// The best items for a user: their names, what they are ranked by, and their expected ratings.
+    #[allow(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn recommend<'py>(
+        &self,
+        py: Python<'py>,
+        user: &Bound<'py, PyAny>,
+        top: usize,
+        by: &str,
+        beta: f64,
+        seed: u64,
+        with_seen: bool,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let by = match by.parse().map_err(data_error)? {
+            By::Mean => By::Mean,
+            By::Ucb { .. } => By::Ucb { beta },
+            By::Thompson { .. } => By::Thompson { seed },
+        };
+        let user = Names::new(user)?;
+        let model = &self.fitted.model;
+        let items = model.ids(Side::Item);
+        let best = computed(py, threads, || {
+            let user = user.found(model.ids(Side::User)).first().copied().flatten();
+            let predictor = model.predictor(self.fitted.lambda());
+            let seen = user.filter(|_| !with_seen).map_or(&[][..], |user| model.seen(user));
+            Ok(predictor.recommend(&predictor.user(user), top, by, seen))
+        })?;
+        let ids = best.iter().map(|r| items.get(r.item as usize));
+        let found = match items.integers() {
+            Some(_) => vector(
+                py,
+                ids.map(|id| match id {
+                    Id::Integer(id) => id,
+                    Id::Text(_) => unreachable!("all names are integers"),
+                })
+                .collect::<Vec<i64>>(),
+            ),
+            None => PyList::new(py, ids.map(|id| id.to_string()).collect::<Vec<_>>())?.into_any(),
+        };
+        let scores = vector(py, best.iter().map(|r| r.score).collect::<Vec<f64>>());
+        let means = vector(py, best.iter().map(|r| r.prediction.mean).collect::<Vec<f64>>());
+        Ok((found, scores, means))
+    }
+
+    /// How well ratings are predicted, by name.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Ratings,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let scores = computed(py, threads, || {
+            self.fitted.model.check_fits(&data.data, &[])?;
+            Ok(self.fitted.model.predictor(self.fitted.lambda()).scores(&data.data))
+        })?;
+        let out = PyDict::new(py);
+        out.set_item("rmse", scores.rmse)?;
+        out.set_item("mae", scores.mae)?;
+        out.set_item("log_density", scores.log_density)?;
+        set(&out, "coverage", scores.coverage.to_vec())?;
+        out.set_item("unknown_users", scores.unknown_users)?;
+        out.set_item("unknown_items", scores.unknown_items)?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,154 @@
+//! Work beside the interpreter: thread pools of our own, and fits that can be watched and interrupted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use lehr::config::Plan;
+use lehr::run::fit::{Progress, State, Watcher};
+use lehr::run::trace::Observation;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{broken, guarded, raised};
+
+/// How often signals are looked for.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Runs `work` in a pool of so many threads (0: all cores) while the interpreter is free. Never the global
+/// pool: its threads would be missing after a fork.
+pub fn computed<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    work: impl FnOnce() -> lehr::Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        guarded(|| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let wrong = |error: rayon::ThreadPoolBuildError| {
+                lehr::Error::config("threads", threads, format!("{error}; try fewer"))
+            };
+            pool.map_err(wrong)?.install(work)
+        })
+    })
+}
+
+/// What a fit tells while it runs.
+enum Message {
+    Begins { steps: u64, n_init: u32 },
+    Observed(Box<Observation>),
+    Stepped { step: u64 },
+}
+
+/// Sends what a fit tells to the thread that waits for it.
+struct Messenger {
+    to: Sender<Message>,
+    /// Whether anybody listens.
+    heard: bool,
+    stop: Arc<AtomicBool>,
+    told: Instant,
+}
+
+impl Messenger {
+    fn send(&self, message: Message) {
+        if self.heard {
+            // Nobody waits any more only if the interpreter is on its way down.
+            let _ = self.to.send(message);
+        }
+    }
+}
+
+impl Watcher for Messenger {
+    fn begins(&mut self, plan: &Plan, _progress: &Progress) {
+        self.send(Message::Begins { steps: plan.steps - plan.origin, n_init: plan.n_init });
+    }
+
+    fn observe(&mut self, observation: &Observation) -> lehr::Result<()> {
+        self.send(Message::Observed(Box::new(observation.clone())));
+        Ok(())
+    }
+
+    fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
+        if self.heard && self.told.elapsed() >= TICK {
+            self.told = Instant::now();
+            self.send(Message::Stepped { step: state.step });
+        }
+        Ok(())
+    }
+
+    fn wants_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs a fit in a thread of its own while the interpreter is free. This thread hands what the fit tells to
+/// `watch` and looks for signals: Python delivers them to nobody else. An exception of either stops the fit
+/// after its current step; it comes back beside the result, which is usable.
+pub fn watched<T: Send>(
+    py: Python<'_>,
+    watch: Option<&Py<PyAny>>,
+    work: impl FnOnce(&mut dyn Watcher) -> lehr::Result<T> + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (to, from) = channel();
+    let mut messenger =
+        Messenger { to, heard: watch.is_some(), stop: Arc::clone(&stop), told: Instant::now() };
+    let (joined, exception) = py.detach(move || {
+        std::thread::scope(move |scope| {
+            let mut exception = None;
+            let worker = scope.spawn(move || work(&mut messenger));
+            let mut looked = Instant::now();
+            loop {
+                let message = match from.recv_timeout(TICK) {
+                    Ok(message) => Some(message),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => break, // the fit has ended
+                };
+                if exception.is_some() {
+                    continue;
+                }
+                let mut outcome = Ok(());
+                if let (Some(message), Some(watch)) = (message, watch) {
+                    outcome = Python::attach(|py| tell(py, watch, message));
+                }
+                if outcome.is_ok() && looked.elapsed() >= TICK {
+                    looked = Instant::now();
+                    outcome = Python::attach(|py| py.check_signals());
+                }
+                if let Err(error) = outcome {
+                    stop.store(true, Ordering::Relaxed);
+                    exception = Some(error);
+                }
+            }
+            (worker.join(), exception)
+        })
+    });
+    let result = joined.map_err(broken)?;
+    Ok((raised(result)?, exception))
+}
+
+/// Calls `watch` with what the fit tells: a name and a dictionary.
+fn tell(py: Python<'_>, watch: &Py<PyAny>, message: Message) -> PyResult<()> {
+    let facts = PyDict::new(py);
+    let name = match message {
+        Message::Begins { steps, n_init } => {
+            facts.set_item("steps", steps)?;
+            facts.set_item("n_init", n_init)?;
+            "begins"
+        }
+        Message::Observed(seen) => {
+            facts.set_item("restart", seen.restart)?;
+            facts.set_item("step", seen.step)?;
+            facts.set_item("seconds", seen.seconds)?;
+            facts.set_item("bound", seen.bound)?;
+            facts.set_item("heldout", seen.heldout)?;
+            "observed"
+        }
+        Message::Stepped { step } => {
+            facts.set_item("step", step)?;
+            "stepped"
+        }
+    };
+    watch.call1(py, (name, facts)).map(drop)
+}

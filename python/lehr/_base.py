@@ -1,0 +1,174 @@
+"""What all estimators share: running the compiled part, the trace, saving and loading, pickling."""
+
+import json
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ._settings import as_json, choice, number_or_text, real, seed_of, threads_of, whole
+from ._watch import CallbackSupportMixin, EnoughSteps, Watch
+from .errors import SettingError
+
+_LAWS = {"gaussian": "gaussian", "gamma": "gamma", "subsample": "subsample", "lagged": "lagged"}
+_GUARDS = {name: name for name in ("reject", "reject-below-prior", "clip", "halve", "clamp", "shrink")}
+
+
+class Fitting(CallbackSupportMixin, BaseEstimator):
+    """The base of the estimators. Classes name their compiled counterpart, and what it calls their parameters."""
+
+    _core_class = None
+    _names = {
+        "effective": "effective_batch_size",
+        "batch": "batch_size",
+        "law": "noise",
+        "noise_end": "quench",
+        "seed": "random_state",
+        "steps": "max_iter",
+        "threads": "n_jobs",
+        "population": "total_samples",
+    }
+
+    def _annealing(self):
+        """The settings of the fit that all estimators have."""
+        quench = real("quench", self.quench)
+        if not 0 <= quench <= 1:
+            raise SettingError("quench", quench, "must be a share of the steps between 0 and 1")
+        holdout = real("holdout", self.holdout)
+        if holdout < 0 or (holdout >= 1 and holdout != int(holdout)):
+            raise SettingError("holdout", holdout, "must be a whole number of items (1000) or a share below 1 (0.1)")
+        return {
+            "effective": number_or_text("effective_batch_size", self.effective_batch_size),
+            "law": choice("noise", self.noise, _LAWS),
+            "noise_end": 1.0 - quench,
+            "step_size": number_or_text("step_size", self.step_size),
+            "guard": None if self.guard is None else choice("guard", self.guard, _GUARDS),
+            "holdout": holdout,
+            "time": real("time_limit", self.time_limit, optional=True),
+            "seed": seed_of(self.random_state),
+            "threads": self._threads(),
+        }
+
+    def _threads(self):
+        return threads_of(self.n_jobs)
+
+    @staticmethod
+    def _steps(max_iter, n_items, batch):
+        """Steps of so many passes over the data."""
+        passes = whole("max_iter", max_iter, least=1)
+        return passes if batch is None else passes * -(-n_items // batch)
+
+    def _batch(self, n_items):
+        """The batch size, which is at most everything."""
+        batch = whole("batch_size", self.batch_size, least=1, optional=True)
+        return batch if batch is None else min(batch, n_items)
+
+    def _climb(self, call, data, X, *settings, every=1, **begin):
+        """Runs `call` of the compiled part and takes its result over, also when it was cut short."""
+        watch = Watch(self, X, every)
+        texts = [as_json(setting) for setting in settings]
+        try:
+            core, exception = self._translated(call, data, *texts, watch=watch.wanted, **begin)
+        finally:
+            watch.ends()
+        self._take(core)
+        if exception is not None and not isinstance(exception, EnoughSteps):
+            raise exception
+        return self
+
+    def _translated(self, call, *args, **kwargs):
+        """Calls the compiled part; its errors call settings by their names here."""
+        try:
+            return call(*args, **kwargs)
+        except SettingError as error:
+            raise error.renamed(self._names) from None
+
+    def _take(self, core):
+        """Takes a fitted model over: the attributes that all estimators have."""
+        self._core = core
+        self.__dict__.pop("_lazy", None)
+        self._outcome = json.loads(core.result() or "null")
+        self._record = json.loads(core.record())
+        self.n_steps_ = core.step
+        self.n_guard_hits_ = core.guard_hits
+        stop = self._outcome["stop"] if self._outcome else None
+        self.converged_ = stop == "converged"
+        batch = self._record["fit"]["batch"]
+        n_items = self._record["data"]["items"]
+        self.n_iter_ = self.n_steps_ if batch is None else -(-self.n_steps_ * batch // n_items)
+
+    def _cached(self, name, make):
+        """What `make` makes, made once for a fitted model."""
+        lazy = self.__dict__.setdefault("_lazy", {})
+        if name not in lazy:
+            lazy[name] = make()
+        return lazy[name]
+
+    @property
+    def trace_(self):
+        """The observations of the fit, a dictionary of columns: step, seconds, bound, rho and so on."""
+        check_is_fitted(self, "_core")
+        return self._cached("trace", self._core.trace)
+
+    def _best_trace(self):
+        """The steps and bounds of the best start."""
+        trace = self.trace_
+        best = trace["restart"] == (self._outcome or {"restart": 0})["restart"]
+        return trace["step"][best], trace["bound"][best]
+
+    def _warn_if_not_converged(self):
+        if not self.converged_ and self._outcome["stop"] == "steps":
+            warnings.warn(
+                "Best performing initialization did not converge. Try different init parameters, or increase "
+                "max_iter, tol, or check for degenerate data.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def save(self, path):
+        """Save the fitted model as a run directory, which the command line reads as well.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The directory to make. One that holds a run already is refused.
+        """
+        check_is_fitted(self, "_core")
+        self._core.save(path)
+
+    @classmethod
+    def load(cls, path):
+        """Load a run directory, as `save` and the command line write it.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The run directory.
+
+        Returns
+        -------
+        estimator : object
+            A fitted estimator of this class with the settings of the run.
+        """
+        core = cls._core_class.load(path)
+        record = json.loads(core.record())
+        estimator = cls(**cls._parameters_of(record, core))
+        estimator._take(core)
+        names = record["data"]["columns"]
+        if names:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        return estimator
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        state.pop("_lazy", None)
+        if "_core" in state:
+            state["_core"] = self._core.to_bytes()
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if isinstance(self.__dict__.get("_core"), bytes):
+            self._core = self._core_class.from_bytes(self._core)

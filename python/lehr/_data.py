@@ -1,0 +1,107 @@
+"""Whatever Python keeps numbers in, as the compiled part's data; copied only where its layout asks for it."""
+
+import os
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_non_negative, validate_data
+
+from . import _lehr
+from ._settings import as_json
+from .errors import DataError, SettingError
+
+FLOATS = [np.float64, np.float32]
+
+
+def is_path(X):
+    """Whether X names a file."""
+    return isinstance(X, (str, os.PathLike))
+
+
+def is_arrow(X):
+    """Whether X is a data frame to be taken through Arrow (pandas would need pyarrow for it)."""
+    return hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pandas")
+
+
+def read_options(options):
+    """The options of a reader, by the names that the configuration file's ``[data]`` table has."""
+    return as_json(options or {})
+
+
+def _file_shape(estimator, shape, reset):
+    """Takes note of the width of a file's data, or checks it."""
+    if reset:
+        estimator.n_features_in_ = shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+    elif shape[1] != estimator.n_features_in_:
+        raise DataError(
+            f"the file has {shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+
+
+def points(estimator, X, *, reset, sample_weight=None, least=1):
+    """Rows of numbers.
+
+    Arrays of float64 and float32 in C order are read where they are, memory-mapped and read-only ones too.
+    """
+    if is_path(X):
+        if sample_weight is not None:
+            raise SettingError("sample_weight", "an array", "name the weight_column in data_options instead")
+        found = _lehr.Points.from_path(X, read_options(estimator.data_options))
+        _file_shape(estimator, found.shape, reset)
+        return found
+    if is_arrow(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        weights = _weights(sample_weight, X.shape[0])
+        return _lehr.Points.from_arrow(X, weights)
+    # What is not finite is found below, in the one pass that is made over the numbers.
+    X = validate_data(
+        estimator, X, reset=reset, dtype=FLOATS, order="C", ensure_all_finite=False, ensure_min_samples=least
+    )
+    if not X.flags.aligned:
+        X = X.copy()
+    names = getattr(estimator, "feature_names_in_", None)
+    names = None if names is None else [str(name) for name in names]
+    return _lehr.Points.from_array(X, _weights(sample_weight, X.shape[0]), names)
+
+
+def _weights(sample_weight, n):
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape == ():
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise DataError(f"sample_weight has shape {weights.shape}; one number for each of {n} rows is needed")
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number.")
+    return np.ascontiguousarray(weights)
+
+
+def docs(estimator, X, *, reset, whom, known=None):
+    """Documents: a sparse or dense matrix of counts, one row a document."""
+    if is_path(X):
+        found = _lehr.Docs.from_path(X, read_options(estimator.data_options), known)
+        _file_shape(estimator, found.shape, reset)
+        return found
+    if is_arrow(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        X = np.column_stack([np.asarray(X[name], dtype=np.float64) for name in _columns(X)])
+    else:
+        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS)
+    check_non_negative(X, whom)
+    X = X if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
+    names = getattr(estimator, "feature_names_in_", None)
+    names = None if names is None else [str(name) for name in names]
+    return _lehr.Docs.from_csr(
+        X.indptr.astype(np.int64, copy=False),
+        np.ascontiguousarray(X.indices),
+        np.ascontiguousarray(X.data),
+        X.shape[1],
+        names,
+    )
+
+
+def _columns(frame):
+    return frame.column_names if hasattr(frame, "column_names") else frame.columns

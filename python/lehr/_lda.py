@@ -1,0 +1,412 @@
+"""Topics of documents, as scikit-learn has them, with annealing."""
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _data, _lehr, _topics
+from ._base import Fitting
+from ._loading import lda_parameters
+from ._settings import choice, flag, number_or_text, real, whole
+from ._watch import with_callbacks
+from .errors import SettingError
+
+_METHODS = {"batch": False, "online": True}
+_LEARNING = {"no": "no", "symmetric": "symmetric", "asymmetric": "asymmetric"}
+
+
+class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitting):
+    """Latent Dirichlet allocation by variational Bayes, in batches or not, annealed or not.
+
+    Parameters, attributes and methods up to `random_state` have the names and meanings of
+    :class:`sklearn.decomposition.LatentDirichletAllocation`.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        K, the number of topics.
+    doc_topic_prior : float, default=None
+        alpha, the prior of a document's topics; None is 1 / n_components.
+    topic_word_prior : float, default=None
+        eta, the prior of a topic's words; None is 1 / n_components.
+    learning_method : {'batch', 'online'}, default='batch'
+        Whether every step uses all documents or `batch_size` of them.
+    learning_decay : float, default=0.7
+        kappa of the step size (learning_offset + t)**-kappa of 'online'.
+    learning_offset : float, default=10.0
+        tau0 of it.
+    max_iter : int, default=10
+        Passes over the documents.
+    batch_size : int, default=128
+        Documents in a step of 'online' and of `partial_fit`.
+    evaluate_every : int, default=-1
+        If positive: evaluate the bound every so many steps, and stop by `perp_tol`.
+    total_samples : int, default=1e6
+        N, for `partial_fit`.
+    perp_tol : float, default=1e-1
+        The fit ends when the perplexity changes by less. Only with `evaluate_every`.
+    mean_change_tol : float, default=1e-3
+        A document's local steps end when gamma changes by less on average.
+    max_doc_update_iter : int, default=100
+        The most local steps of a document.
+    n_jobs : int, default=None
+        Threads; None and -1 are all cores. Does not change results.
+    verbose : int, default=0
+        1 shows a line of progress, 2 prints a line for every evaluation of the bound.
+    random_state : int, RandomState instance or None, default=None
+        An int is the seed, as on the command line.
+    effective_batch_size : float or str, default=None
+        M: less than the batch anneals (SVI+), and less is noisier. A number, '50t' (50 times the step) or
+        'geometric:10:150' (from 10 to the batch in 150 steps). None is no noise.
+    noise : {'gaussian', 'gamma', 'subsample', 'lagged'}, default='gaussian'
+        The distribution of the annealing noise.
+    guard : {'shrink', 'clamp', 'reject', 'clip', 'halve', 'reject-below-prior'}, default=None
+        What happens when noise pushes a parameter out of its domain; None is 'shrink'.
+    step_size : float or str, default=None
+        rho, instead of `learning_offset` and `learning_decay`: a number, 'power:10:0.75' or '0.5,1'.
+    quench : float, default=0.25
+        The share of the steps, at the end, that has no noise.
+    learn_doc_topic_prior : {'no', 'symmetric', 'asymmetric'}, default='no'
+        Whether alpha is learned, as one number or one for each topic.
+    learn_topic_word_prior : bool, default=False
+        Whether eta is learned.
+    warm : bool, default=False
+        Documents begin where their last visit ended.
+    exact : bool, default=False
+        Double precision and no shortcuts in local steps: slower, for checks.
+    init_components : array-like of shape (n_components, n_features), default=None
+        The topics' parameters to begin with; None is random.
+    holdout : float, default=0
+        Documents to hold out and score during the fit: a count, or a share below 1.
+    time_limit : float, default=None
+        Seconds after which a fit ends.
+    data_options : dict, default=None
+        How to read a file, if X is a path: vocab, format, field, stop_words, and so on.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        lambda, the parameters of the topics' Dirichlet distributions.
+    exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
+        exp(E[ln beta]).
+    doc_topic_prior_ : float or ndarray
+        alpha, as it was or as it was learned: one number if it is the same for all topics.
+    topic_word_prior_ : float
+        eta, as it was or as it was learned.
+    bound_ : float
+        The perplexity of the training documents at the end; with batches, estimated from 1000 of them.
+    lower_bound_ : float
+        The bound itself, with every constant.
+    n_batch_iter_ : int
+        The number of the next step.
+    n_iter_ : int
+        Passes over the documents.
+    n_steps_ : int
+        Updates.
+    n_guard_hits_ : int
+        How often the guard acted.
+    trace_ : dict of ndarray
+        The observations: step, seconds, bound, rho, effective, mass, and so on.
+    n_features_in_ : int
+        V, the number of words.
+    feature_names_in_ : ndarray
+        Their names, if X has any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from lehr import LatentDirichletAllocation
+    >>> X, _ = make_multilabel_classification(random_state=0)
+    >>> lda = LatentDirichletAllocation(n_components=5, random_state=0).fit(X)
+    >>> lda.transform(X[-2:]).shape
+    (2, 5)
+    """
+
+    _core_class = _lehr.Lda
+    _names = {
+        **Fitting._names,
+        "topics": "n_components",
+        "alpha": "doc_topic_prior",
+        "eta": "topic_word_prior",
+        "local_tol": "mean_change_tol",
+        "local_iterations": "max_doc_update_iter",
+        "tol": "perp_tol",
+        "eval_every": "evaluate_every",
+    }
+
+    def __init__(
+        self,
+        n_components=10,
+        *,
+        doc_topic_prior=None,
+        topic_word_prior=None,
+        learning_method="batch",
+        learning_decay=0.7,
+        learning_offset=10.0,
+        max_iter=10,
+        batch_size=128,
+        evaluate_every=-1,
+        total_samples=1e6,
+        perp_tol=1e-1,
+        mean_change_tol=1e-3,
+        max_doc_update_iter=100,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+        effective_batch_size=None,
+        noise="gaussian",
+        guard=None,
+        step_size=None,
+        quench=0.25,
+        learn_doc_topic_prior="no",
+        learn_topic_word_prior=False,
+        warm=False,
+        exact=False,
+        init_components=None,
+        holdout=0,
+        time_limit=None,
+        data_options=None,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.evaluate_every = evaluate_every
+        self.total_samples = total_samples
+        self.perp_tol = perp_tol
+        self.mean_change_tol = mean_change_tol
+        self.max_doc_update_iter = max_doc_update_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+        self.effective_batch_size = effective_batch_size
+        self.noise = noise
+        self.guard = guard
+        self.step_size = step_size
+        self.quench = quench
+        self.learn_doc_topic_prior = learn_doc_topic_prior
+        self.learn_topic_word_prior = learn_topic_word_prior
+        self.warm = warm
+        self.exact = exact
+        self.init_components = init_components
+        self.holdout = holdout
+        self.time_limit = time_limit
+        self.data_options = data_options
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _params(self):
+        """The model's settings, as the command line's configuration file has them."""
+        topics = whole("n_components", self.n_components, least=1)
+        eta = real("topic_word_prior", self.topic_word_prior, optional=True)
+        return {
+            "topics": topics,
+            "alpha": real("doc_topic_prior", self.doc_topic_prior, optional=True),
+            "eta": 1.0 / topics if eta is None else eta,
+            "learn_alpha": choice("learn_doc_topic_prior", self.learn_doc_topic_prior, _LEARNING),
+            "learn_eta": flag("learn_topic_word_prior", self.learn_topic_word_prior),
+            "local_tol": real("mean_change_tol", self.mean_change_tol),
+            "local_iterations": whole("max_doc_update_iter", self.max_doc_update_iter),
+            "exact": flag("exact", self.exact),
+        }
+
+    def _config(self, n_items, batch):
+        every = self.evaluate_every
+        every = whole("evaluate_every", every, least=1) if every is not None and every > 0 else None
+        tau0, kappa = real("learning_offset", self.learning_offset), real("learning_decay", self.learning_decay)
+        if not 0 <= kappa <= 1:
+            raise SettingError("learning_decay", kappa, "must be between 0 and 1")
+        if tau0 < 0:
+            raise SettingError("learning_offset", tau0, "must be 0 or a positive number")
+        power = None if batch is None else f"power:{tau0!r}:{kappa!r}"
+        return {
+            **self._annealing(),
+            "steps": self._steps(self.max_iter, n_items, batch),
+            "tol": 0.0 if every is None else real("perp_tol", self.perp_tol),
+            "tol_of": "perplexity",
+            "batch": batch,
+            "step_size": power if self.step_size is None else number_or_text("step_size", self.step_size),
+            "eval_every": every,
+            "warm": flag("warm", self.warm),
+        }
+
+    def _docs(self, X, *, reset, whom, known=None):
+        """Documents, and whether their numbers are float32, so that results should be."""
+        self._single = getattr(X, "dtype", None) == np.float32
+        return _data.docs(self, X, reset=reset, whom=f"LatentDirichletAllocation.{whom}", known=known)
+
+    def _begin(self):
+        if self.init_components is None:
+            return {}
+        return {"begin": np.ascontiguousarray(self.init_components, dtype=np.float64)}
+
+    @with_callbacks
+    def fit(self, X, y=None):
+        """Learn the topics of documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        params = self._params()
+        online = choice("learning_method", self.learning_method, _METHODS)
+        data = self._docs(X, reset=True, whom="fit")
+        n_items = data.shape[0]
+        config = self._config(n_items, self._batch(n_items) if online else None)
+        return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+
+    def partial_fit(self, X, y=None):
+        """Learn from more documents, in one pass over them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        params = self._params()
+        first = not hasattr(self, "_core")
+        known = None if first else self._core
+        data = self._docs(X, reset=first, whom="partial_fit", known=known)
+        n_items = data.shape[0]
+        total = real("total_samples", self.total_samples)
+        if total <= 0:
+            raise SettingError("total_samples", self.total_samples, "must be a positive number")
+        batch = self._batch(n_items) or n_items
+        config = {
+            **self._config(n_items, batch),
+            "steps": -(-n_items // batch),
+            "sampling": "in-order",
+            "population": max(int(total), n_items),
+            "tol": 0.0,
+            "holdout": 0.0,
+            "eval_every": None,
+            "warm": False,
+        }
+        if first:
+            return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+        return self._climb(self._core.partial, data, X, config)
+
+    def _take(self, core):
+        super()._take(core)
+        self._facts = core.attributes()
+        alpha = self._facts["alpha"]
+        self.doc_topic_prior_ = float(alpha[0]) if (alpha == alpha[0]).all() else alpha
+        self.topic_word_prior_ = self._facts["eta"]
+        self.n_features_in_ = len(self._facts["word_counts"])
+        self.n_batch_iter_ = self.n_steps_ + 1
+        _, bounds = self._best_trace()
+        self.lower_bound_ = float(bounds[-1]) if len(bounds) else float("nan")
+        self.bound_ = float(np.exp(-self.lower_bound_ / self._facts["tokens"]))
+
+    @property
+    def components_(self):
+        check_is_fitted(self, "_core")
+        return self._cached("components", lambda: self._core.components(self._threads()))
+
+    @property
+    def exp_dirichlet_component_(self):
+        check_is_fitted(self, "_core")
+        return self._cached("expected", lambda: self._core.expected_topics(self._threads()))
+
+    @property
+    def _n_features_out(self):
+        return self._record["params"]["topics"]
+
+    def _new_docs(self, X, whom):
+        check_is_fitted(self, "_core")
+        return self._docs(X, reset=False, whom=whom, known=self._core)
+
+    def transform(self, X, *, normalize=True):
+        """Find the topics of documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+        normalize : bool, default=True
+            Whether each row is made to sum to 1; if not, it is gamma.
+
+        Returns
+        -------
+        doc_topic_distr : ndarray of shape (n_samples, n_components)
+            Each document's topics.
+        """
+        data = self._new_docs(X, "transform")
+        found = self._core.transform(data, flag("normalize", normalize), self._threads())
+        return found.astype(np.float32) if self._single else found
+
+    def fit_transform(self, X, y=None, *, normalize=True):
+        """Learn the topics of documents and find them in these; see `fit` and `transform`."""
+        return self.fit(X, y).transform(X, normalize=normalize)
+
+    def score(self, X, y=None):
+        """Compute the bound on the log-likelihood of documents, every constant included."""
+        data = self._new_docs(X, "score")
+        bound, _ = self._core.bound(data, self._threads())
+        return bound
+
+    def perplexity(self, X, sub_sampling=False):
+        """Compute exp(-score / words).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+        sub_sampling : bool, default=False
+            Whether X is a part of `total_samples` documents, to whose number its bound is scaled up.
+
+        Returns
+        -------
+        perplexity : float
+            Lower is better.
+        """
+        data = self._new_docs(X, "perplexity")
+        if flag("sub_sampling", sub_sampling):
+            scores = self._core.scores(data, self._threads())
+            return float(np.exp(-scores["full"]))
+        bound, words = self._core.bound(data, self._threads())
+        return float(np.exp(-bound / words))
+
+    def heldout_scores(self, X):
+        """Score documents that the model has not seen, in nats per word; higher is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+
+        Returns
+        -------
+        scores : dict of float
+            'completion': every other word predicted from the rest of its document; 'unigram': the same from
+            frequencies alone; 'local': the documents' bound; 'full': the same, the topics' cost included.
+        """
+        data = self._new_docs(X, "heldout_scores")
+        return self._core.scores(data, self._threads())
+
+    to_pyldavis = _topics.to_pyldavis
+    _parameters_of = staticmethod(lda_parameters)

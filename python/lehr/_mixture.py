@@ -1,0 +1,343 @@
+"""Gaussian mixtures, as scikit-learn has them, with batches, weights and annealing."""
+
+import numpy as np
+from sklearn.base import DensityMixin
+
+from . import _data, _lehr
+from ._base import Fitting
+from ._loading import COVARIANCES, STARTS, WEIGHTS, mixture_parameters
+from ._mixture_readout import MixtureReadout
+from ._settings import choice, flag, real, whole
+from ._watch import with_callbacks
+from .errors import DataError, SettingError
+
+
+class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
+    """Variational Bayesian estimation of a Gaussian mixture.
+
+    Parameters, attributes and methods up to `verbose_interval` have the names and meanings of
+    :class:`sklearn.mixture.BayesianGaussianMixture`; from the same start it ends at the same fixed point. What
+    is different: the bound carries every constant (so fits with other priors or K can be compared), and
+    `covariance_type` is 'full' or 'diag'.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        K, the number of components; of a Dirichlet process, the most there can be.
+    covariance_type : {'full', 'diag'}, default='full'
+        The components' shape.
+    tol : float, default=1e-3
+        The fit ends when the bound changes by less. With batches, when its running mean does.
+    reg_covar : float, default=1e-6
+        Added to every variance.
+    max_iter : int, default=100
+        Passes over the data.
+    n_init : int, default=1
+        How many starts to try; the best by bound is kept.
+    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'} or array, default='kmeans'
+        Where a fit begins. An array of shape (n_samples, n_components) holds the responsibilities to begin with.
+    weight_concentration_prior_type : {'dirichlet_process', 'dirichlet_distribution'}, \
+default='dirichlet_process'
+        The prior of the weights.
+    weight_concentration_prior : float, default=None
+        Its concentration; None is 1 / n_components.
+    mean_precision_prior : float, default=None
+        How many items the prior mean is worth; None is 1.
+    mean_prior : array-like of shape (n_features,), default=None
+        The prior mean; None is the data's mean.
+    degrees_of_freedom_prior : float, default=None
+        Of the Wishart prior; None is n_features.
+    covariance_prior : array-like, default=None
+        Of shape (n_features, n_features), or (n_features,) for 'diag'; None is the data's covariance.
+    random_state : int, RandomState instance or None, default=None
+        An int is the seed, as on the command line.
+    warm_start : bool, default=False
+        `fit` begins where the last one ended, with its priors.
+    verbose : int, default=0
+        1 shows a line of progress, 2 prints a line for every `verbose_interval` evaluations of the bound.
+    verbose_interval : int, default=10
+        See `verbose`.
+    batch_size : int, default=None
+        Items in a step (SVI). None: all of them (batch VI).
+    effective_batch_size : float or str, default=None
+        M: less than `batch_size` anneals (SVI+), and less is noisier. A number, '50t' (50 times the step) or
+        'geometric:10:150' (from 10 to the batch in 150 steps). None is no noise.
+    noise : {'gaussian', 'gamma', 'subsample', 'lagged'}, default='gaussian'
+        The distribution of the annealing noise.
+    guard : {'reject', 'reject-below-prior', 'clip', 'halve'}, default=None
+        What happens when noise pushes a component out of its domain; None is 'reject'.
+    step_size : float or str, default=None
+        rho: a number, 'power:10:0.75' for (10 + t)**-0.75, or '0.5,1' for 0.5 while there is noise and 1 after.
+    quench : float, default=0.25
+        The share of the steps, at the end, that has no noise.
+    total_samples : int, default=None
+        N, for `partial_fit`; None is as many as it has seen.
+    holdout : float, default=0
+        Items to hold out and score during the fit: a count, or a share below 1.
+    time_limit : float, default=None
+        Seconds after which a fit ends.
+    sort_components : bool, default=False
+        Sort components by size after each step, which makes the bound of a Dirichlet process better.
+    n_jobs : int, default=None
+        Threads; None and -1 are all cores. Does not change results.
+    data_options : dict, default=None
+        How to read a file, if X is a path: columns, drop, weight_column, header.
+
+    Attributes
+    ----------
+    weights_, means_, covariances_, precisions_, precisions_cholesky_ : ndarray
+        The expected mixture.
+    weight_concentration_, mean_precision_, degrees_of_freedom_ : ndarray
+        The parameters of q; for a Dirichlet process the first is a pair.
+    weight_concentration_prior_, mean_precision_prior_, mean_prior_, degrees_of_freedom_prior_, \
+covariance_prior_ : float or ndarray
+        The priors that were used.
+    lower_bound_ : float
+        The bound of the best start, with every constant.
+    lower_bounds_ : ndarray
+        The bounds of its evaluations.
+    converged_ : bool
+        Whether the bound stood still.
+    n_iter_ : int
+        Passes over the data of the best start.
+    n_steps_ : int
+        Its updates.
+    n_guard_hits_ : int
+        How often the guard acted.
+    trace_ : dict of ndarray
+        The observations: step, seconds, bound, rho, effective, and so on.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray
+        Their names, if X has any.
+
+    See Also
+    --------
+    LatentDirichletAllocation : Topics of documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lehr import BayesianGaussianMixture
+    >>> X = np.array([[1, 2], [1, 4], [1, 0], [4, 2], [12, 4], [10, 7]])
+    >>> mixture = BayesianGaussianMixture(n_components=2, random_state=42).fit(X)
+    >>> mixture.means_.shape
+    (2, 2)
+    >>> mixture.predict([[0, 0], [9, 3]]).shape
+    (2,)
+    """
+
+    _core_class = _lehr.Mixture
+    _names = {
+        **Fitting._names,
+        "components": "n_components",
+        "concentration": "weight_concentration_prior",
+        "mean": "mean_prior",
+        "mean_precision": "mean_precision_prior",
+        "degrees_of_freedom": "degrees_of_freedom_prior",
+        "scatter": "covariance_prior",
+        "ridge": "reg_covar",
+    }
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        covariance_type="full",
+        tol=1e-3,
+        reg_covar=1e-6,
+        max_iter=100,
+        n_init=1,
+        init_params="kmeans",
+        weight_concentration_prior_type="dirichlet_process",
+        weight_concentration_prior=None,
+        mean_precision_prior=None,
+        mean_prior=None,
+        degrees_of_freedom_prior=None,
+        covariance_prior=None,
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+        verbose_interval=10,
+        batch_size=None,
+        effective_batch_size=None,
+        noise="gaussian",
+        guard=None,
+        step_size=None,
+        quench=0.25,
+        total_samples=None,
+        holdout=0,
+        time_limit=None,
+        sort_components=False,
+        n_jobs=None,
+        data_options=None,
+    ):
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weight_concentration_prior_type = weight_concentration_prior_type
+        self.weight_concentration_prior = weight_concentration_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.mean_prior = mean_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.batch_size = batch_size
+        self.effective_batch_size = effective_batch_size
+        self.noise = noise
+        self.guard = guard
+        self.step_size = step_size
+        self.quench = quench
+        self.total_samples = total_samples
+        self.holdout = holdout
+        self.time_limit = time_limit
+        self.sort_components = sort_components
+        self.n_jobs = n_jobs
+        self.data_options = data_options
+
+    def _params(self):
+        """The model's settings, as the command line's configuration file has them."""
+        if self.covariance_type in ("tied", "spherical"):
+            allowed = "this shape is not implemented; use 'full' or 'diag'"
+            raise SettingError("covariance_type", repr(self.covariance_type), allowed)
+        given = not isinstance(self.init_params, str)
+        return {
+            "components": whole("n_components", self.n_components, least=1),
+            "weights": choice("weight_concentration_prior_type", self.weight_concentration_prior_type, WEIGHTS),
+            "covariance": choice("covariance_type", self.covariance_type, COVARIANCES),
+            "start": "kmeans" if given else choice("init_params", self.init_params, STARTS),
+            "concentration": real("weight_concentration_prior", self.weight_concentration_prior, optional=True),
+            "mean_precision": real("mean_precision_prior", self.mean_precision_prior, optional=True),
+            "degrees_of_freedom": real("degrees_of_freedom_prior", self.degrees_of_freedom_prior, optional=True),
+            "mean": _numbers("mean_prior", self.mean_prior, 1),
+            "scatter": _numbers("covariance_prior", self.covariance_prior, 2 if self.covariance_type == "full" else 1),
+            "defaults": "scikit-learn",
+            "ridge": real("reg_covar", self.reg_covar),
+            "sort": flag("sort_components", self.sort_components),
+        }
+
+    def _config(self, n_items):
+        batch = self._batch(n_items)
+        return {
+            **self._annealing(),
+            "steps": self._steps(self.max_iter, n_items, batch),
+            "tol": real("tol", self.tol),
+            "tol_of": "absolute",
+            "batch": batch,
+            "n_init": whole("n_init", self.n_init, least=1),
+        }
+
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None):
+        """Estimate the mixture.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            The items. float64 and float32 arrays in C order are not copied.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each item counts.
+
+        Returns
+        -------
+        self : object
+            The fitted mixture.
+        """
+        warm = flag("warm_start", self.warm_start) and hasattr(self, "_core")
+        data = _data.points(self, X, reset=True, sample_weight=sample_weight, least=2)
+        n_items = data.shape[0]
+        params, config = self._params(), self._config(n_items)
+        if n_items < params["components"]:
+            raise DataError(
+                f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
+                f"n_samples = {n_items}"
+            )
+        begin = {}
+        if warm:
+            self._check_same(params)
+            config["n_init"], begin = 1, {"like": self._core}
+        elif not isinstance(self.init_params, str):
+            begin = {"begin": np.ascontiguousarray(self.init_params, dtype=np.float64)}
+        every = whole("verbose_interval", self.verbose_interval, least=1)
+        self._climb(self._core_class.fit, data, X, params, config, every=every, **begin)
+        if config["batch"] is None:
+            self._warn_if_not_converged()
+        return self
+
+    def _check_same(self, params):
+        """A warm start goes on with the model as it is."""
+        names = {
+            "components": "n_components",
+            "covariance": "covariance_type",
+            "weights": "weight_concentration_prior_type",
+        }
+        for ours, theirs in names.items():
+            before = self._record["params"][ours]
+            if params[ours] != before:
+                allowed = f"a warm start goes on with the fit before, which has {before}; make a new estimator"
+                raise SettingError(theirs, repr(getattr(self, theirs)), allowed)
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from more items, in one pass over them (SVI, or SVI+ with `effective_batch_size`).
+
+        The first call begins with these items: units, priors and start come from them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            More items.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each item counts.
+
+        Returns
+        -------
+        self : object
+            The mixture.
+        """
+        first = not hasattr(self, "_core")
+        least = max(2, whole("n_components", self.n_components, least=1)) if first else 1
+        data = _data.points(self, X, reset=first, sample_weight=sample_weight, least=least)
+        n_items = data.shape[0]
+        batch = self._batch(n_items) or n_items
+        total = whole("total_samples", self.total_samples, least=1, optional=True)
+        config = {**self._config(n_items), "batch": batch, "tol": 0.0, "n_init": 1, "holdout": 0.0}
+        config["steps"] = -(-n_items // batch)
+        config["population"] = None if total is None else max(total, n_items)
+        if first:
+            return self._climb(self._core_class.fit, data, X, self._params(), config)
+        return self._climb(self._core.partial, data, X, config)
+
+    def _take(self, core):
+        super()._take(core)
+        for name, value in core.attributes().items():
+            setattr(self, name, value)
+        self.n_features_in_ = self.means_.shape[1]
+        _, self.lower_bounds_ = self._best_trace()
+        self.lower_bound_ = float(self.lower_bounds_[-1]) if len(self.lower_bounds_) else float("nan")
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Estimate the mixture and label X; see `fit` and `predict`."""
+        return self.fit(X, y, sample_weight=sample_weight).predict(X)
+
+    _parameters_of = staticmethod(mixture_parameters)
+
+
+def _numbers(name, value, n_dims):
+    """An array as a flat list, for JSON."""
+    if value is None:
+        return None
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim != n_dims or not np.isfinite(array).all():
+        raise SettingError(name, f"an array of shape {array.shape}", f"must be {n_dims}-dimensional and finite")
+    return array.ravel().tolist()

@@ -1,0 +1,330 @@
+"""Ratings and recommendations by Bayesian matrix factorisation."""
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _lehr, _ratings
+from ._base import Fitting
+from ._loading import pmf_parameters
+from ._pmf_readout import PmfReadout
+from ._settings import choice, flag, real, whole
+from ._watch import with_callbacks
+from .errors import DataError
+
+_DUPLICATES = {"refuse": False, "mean": True}
+
+
+class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitting):
+    """Probabilistic matrix factorisation with a posterior for every user and every item.
+
+    A rating is the inner product of a user's and an item's factors, plus biases and noise. Noise, prior variances
+    and biases are learned, and dimensions that explain nothing switch themselves off.
+
+    X is one of
+
+    - a scipy sparse matrix, rows being users and columns items: the stored entries are the ratings, stored
+      zeros included;
+    - a dense array, in which NaN stands for what is not rated;
+    - a data frame (pandas, polars, pyarrow) with the three `columns`, whose ids are integers or texts;
+    - the path of a file of ratings that the command line reads.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        d, the number of latent dimensions; rather too many than too few.
+    max_iter : int, default=500
+        Sweeps over all ratings.
+    tol : float, default=1e-6
+        The fit ends when the bound's relative change is smaller; 0 turns it off.
+    prior_variance : float, default=None
+        The prior variance of the factors; None is the standard deviation of the ratings.
+    noise_variance : float, default=None
+        The variance of a rating around its mean, to begin with; None is that of the ratings.
+    learn_noise : bool, default=True
+        Whether the noise is learned.
+    ard : bool, default=True
+        Whether a prior variance is learned for each dimension.
+    gauge : bool, default=True
+        Whether the latent space is turned to the best bound after sweeps.
+    centre : bool, default=True
+        Whether the mean of the ratings is subtracted.
+    biases : bool, default=True
+        Whether users and items have biases.
+    n_init : int, default=1
+        How many starts to try; the best by bound is kept.
+    random_state : int, RandomState instance or None, default=None
+        An int is the seed, as on the command line.
+    verbose : int, default=0
+        1 shows a line of progress, 2 prints a line for every evaluation of the bound.
+    batch_size : int, default=None
+        Ratings in a step; None: all of them.
+    effective_batch_size : float or str, default=None
+        M, the effective number of ratings of each user and item: smaller is noisier. A number, '50t' (50 times
+        the step) or 'geometric:10:150'. None is no noise.
+    noise : {'gaussian', 'gamma', 'subsample'}, default='gaussian'
+        The distribution of the annealing noise.
+    guard : {'reject-below-prior', 'reject', 'clip', 'halve'}, default=None
+        What happens when noise pushes a parameter out of its domain; None is 'reject-below-prior'.
+    step_size : float or str, default=None
+        rho: a number, 'power:10:0.75' or '0.85,1'.
+    quench : float, default=0.25
+        The share of the steps, at the end, that has no noise.
+    holdout : float, default=0
+        Ratings to hold out and score during the fit: a count, or a share below 1.
+    time_limit : float, default=None
+        Seconds after which a fit ends.
+    columns : tuple of str, default=('user', 'item', 'rating')
+        The columns of a data frame.
+    duplicates : {'refuse', 'mean'}, default='refuse'
+        What becomes of several ratings of one item by one user in a data frame.
+    n_jobs : int, default=None
+        Threads; None and -1 are all cores. Does not change results.
+    data_options : dict, default=None
+        How to read a file, if X is a path: user, item, rating, duplicates, header.
+
+    Attributes
+    ----------
+    user_factors_, item_factors_ : ndarray of shape (n_users, n_components), (n_items, n_components)
+        The means of the factors.
+    user_biases_, item_biases_ : ndarray
+        The means of the biases; zeros if there are none.
+    components_ : ndarray of shape (n_components, n_items)
+        The items' factors by dimension.
+    users_, items_ : ndarray
+        The ids in the order of the factors.
+    mean_ : float
+        What is added to every prediction.
+    noise_variance_ : float
+        The variance of a rating around its mean.
+    item_variances_ : ndarray of shape (n_components,)
+        The prior variance of each dimension of the items.
+    n_dims_in_use_ : int
+        How many dimensions explain anything.
+    lower_bound_ : float
+        The bound, with every constant.
+    converged_, n_iter_, n_steps_, n_guard_hits_, trace_
+        As in :class:`BayesianGaussianMixture`.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from lehr import ProbabilisticMatrixFactorization
+    >>> rows, columns = [0, 0, 1, 1, 2, 2, 3, 3], [0, 1, 0, 2, 1, 2, 0, 1]
+    >>> X = scipy.sparse.csr_array(([5.0, 4, 5, 1, 4, 2, 5, 4], (rows, columns)), shape=(4, 3))
+    >>> pmf = ProbabilisticMatrixFactorization(n_components=1, random_state=0).fit(X)
+    >>> mean, std = pmf.predict([0], [2], return_std=True)
+    >>> bool(mean[0] < 4), bool(std[0] > 0)
+    (True, True)
+    >>> pmf.recommend(3, 1)
+    array([2])
+    """
+
+    _core_class = _lehr.Pmf
+    _names = {**Fitting._names, "dims": "n_components", "eval_every": "max_iter"}
+
+    def __init__(
+        self,
+        n_components=10,
+        *,
+        max_iter=500,
+        tol=1e-6,
+        prior_variance=None,
+        noise_variance=None,
+        learn_noise=True,
+        ard=True,
+        gauge=True,
+        centre=True,
+        biases=True,
+        n_init=1,
+        random_state=None,
+        verbose=0,
+        batch_size=None,
+        effective_batch_size=None,
+        noise="gaussian",
+        guard=None,
+        step_size=None,
+        quench=0.25,
+        holdout=0,
+        time_limit=None,
+        columns=("user", "item", "rating"),
+        duplicates="refuse",
+        n_jobs=None,
+        data_options=None,
+    ):
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prior_variance = prior_variance
+        self.noise_variance = noise_variance
+        self.learn_noise = learn_noise
+        self.ard = ard
+        self.gauge = gauge
+        self.centre = centre
+        self.biases = biases
+        self.n_init = n_init
+        self.random_state = random_state
+        self.verbose = verbose
+        self.batch_size = batch_size
+        self.effective_batch_size = effective_batch_size
+        self.noise = noise
+        self.guard = guard
+        self.step_size = step_size
+        self.quench = quench
+        self.holdout = holdout
+        self.time_limit = time_limit
+        self.columns = columns
+        self.duplicates = duplicates
+        self.n_jobs = n_jobs
+        self.data_options = data_options
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _params(self):
+        """The model's settings, as the command line's configuration file has them."""
+        return {
+            "dims": whole("n_components", self.n_components, least=1),
+            "prior_variance": real("prior_variance", self.prior_variance, optional=True),
+            "noise_variance": real("noise_variance", self.noise_variance, optional=True),
+            "learn_noise": flag("learn_noise", self.learn_noise),
+            "ard": flag("ard", self.ard),
+            "gauge": flag("gauge", self.gauge),
+            "centre": flag("centre", self.centre),
+            "biases": flag("biases", self.biases),
+        }
+
+    def _config(self, n_ratings):
+        batch = self._batch(n_ratings)
+        config = {
+            **self._annealing(),
+            "steps": self._steps(self.max_iter, n_ratings, batch),
+            "tol": real("tol", self.tol),
+            "batch": batch,
+            "n_init": whole("n_init", self.n_init, least=1),
+        }
+        if config["effective"] not in (None, "off") and batch is None:
+            # As on the command line: noise leaves a row a little of its last value, and takes the bound a
+            # pass of its own.
+            config["step_size"] = config["step_size"] or "0.85,1"
+            config["eval_every"] = 5
+        return config
+
+    def _has_ids(self, X):
+        return _ratings.has_ids(X, _ratings.check_columns(self.columns))
+
+    def _with_ids(self, X, known=None):
+        average = choice("duplicates", self.duplicates, _DUPLICATES)
+        return _ratings.with_ids(X, self.columns, average, self.data_options, known)
+
+    @with_callbacks
+    def fit(self, X, y=None):
+        """Learn from ratings.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, data frame or path
+            The ratings; see the class.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        params = self._params()
+        if self._has_ids(X):
+            data = self._with_ids(X)
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            data = _ratings.from_matrix(_ratings.as_matrix(self, X, reset=True))
+        return self._climb(self._core_class.fit, data, X, params, self._config(data.shape[2]))
+
+    def partial_fit(self, X, y=None):
+        """Take new users and items in without fitting again: what is known of others stays as it is.
+
+        The rows of a matrix are new users, numbered after those that are there; a data frame names them.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, data frame or path
+            New ratings.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+
+        Returns
+        -------
+        self : object
+            The estimator; it is fitted to X if it was not fitted before.
+        """
+        if not hasattr(self, "_core"):
+            return self.fit(X)
+        data = self._with_ids(X, self._core) if self._has_ids(X) else self._new_rows(X)[1]
+        if data is None:
+            raise DataError("there are no ratings; give at least one")
+        self._take(self._core.absorb(data, self._threads()))
+        return self
+
+    def _take(self, core):
+        super()._take(core)
+        facts = core.attributes()
+        self.user_factors_, self.item_factors_ = facts["user_factors"], facts["item_factors"]
+        self.user_biases_ = facts.get("user_biases", np.zeros(len(self.user_factors_)))
+        self.item_biases_ = facts.get("item_biases", np.zeros(len(self.item_factors_)))
+        self.users_, self.items_ = np.asarray(facts["users"]), np.asarray(facts["items"])
+        self.components_ = self.item_factors_.T
+        self.mean_ = facts["mean"]
+        self.noise_variance_ = float(facts["noise_variance"][0])
+        self.item_variances_ = facts["item_variances"]
+        self.n_dims_in_use_ = facts["dims_in_use"]
+        self.n_features_in_ = len(self.items_)
+        _, bounds = self._best_trace()
+        self.lower_bound_ = float(bounds[-1]) if len(bounds) else float("nan")
+
+    @property
+    def _n_features_out(self):
+        return self.item_factors_.shape[1]
+
+    def _is_numbered(self):
+        """Whether users and items are numbered as the rows and columns of a matrix."""
+        return all(ids.dtype.kind == "i" and (ids == np.arange(len(ids))).all() for ids in (self.users_, self.items_))
+
+    def _new_rows(self, X):
+        """The rows of a matrix as new users: the matrix, and its ratings if there are any."""
+        check_is_fitted(self, "_core")
+        matrix = _ratings.as_matrix(self, X, reset=False)
+        if not self._is_numbered():
+            raise DataError("the model was fitted to ratings with ids; give a data frame with the same columns")
+        return matrix, _ratings.from_matrix(matrix, len(self.users_)) if matrix.nnz else None
+
+    def transform(self, X):
+        """Find the factors of users: of new ones from their ratings alone, of known ones with what is known.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame
+            Ratings. The rows of a matrix are new users; a data frame names them.
+
+        Returns
+        -------
+        factors : ndarray of shape (n_users, n_components)
+            A row for each row of a matrix, or for each user of a data frame in order of appearance.
+        """
+        check_is_fitted(self, "_core")
+        d = self._n_features_out
+        if self._has_ids(X):
+            known = {name: number for number, name in enumerate(self.users_.tolist())}
+            _, numbers = _ratings.users_of(X, self.columns, known)
+            means, _ = self._core.fold_in(self._with_ids(X, self._core), 0, False, self._threads())
+            return means[numbers, :d]
+        matrix, data = self._new_rows(X)
+        if data is None:
+            return np.zeros((matrix.shape[0], d))
+        means, _ = self._core.fold_in(data, len(self.users_), False, self._threads())
+        return means[:, :d]
+
+    _parameters_of = staticmethod(pmf_parameters)

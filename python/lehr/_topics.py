@@ -1,0 +1,69 @@
+"""Fitted topics for pictures of them: the names of the words, and what pyLDAvis wants to be given."""
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ._data import is_path
+from .errors import DataError
+
+
+def word_names(model, feature_names=None):
+    """The words of a fitted topic model, as an array: those that are given, or those that it knows."""
+    check_is_fitted(model, "_core")
+    names = model._facts["words"] if feature_names is None else feature_names
+    if names is None:
+        raise DataError(
+            "the model was fitted to a matrix and does not know its words; "
+            "give feature_names, such as vectorizer.get_feature_names_out()"
+        )
+    if len(names) != model.n_features_in_:
+        raise DataError(f"feature_names has {len(names)} words, and the model has {model.n_features_in_}")
+    return np.asarray(names, dtype=object)
+
+
+def to_pyldavis(self, X, feature_names=None):
+    """Make what ``pyLDAvis.prepare`` takes. pyLDAvis itself is not needed for it.
+
+    Words that no document of X has are left out, since pyLDAvis divides by how often a word occurs.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        How often each document has each word.
+    feature_names : array-like of str, default=None
+        The words, such as ``vectorizer.get_feature_names_out()``. Not needed if the model knows them: from a data
+        frame, or from a file.
+
+    Returns
+    -------
+    arguments : dict
+        topic_term_dists, doc_topic_dists, doc_lengths, vocab and term_frequency.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lehr import LatentDirichletAllocation
+    >>> X = np.array([[4, 1, 0], [0, 2, 5], [3, 3, 1]])
+    >>> lda = LatentDirichletAllocation(2, random_state=0).fit(X)
+    >>> arguments = lda.to_pyldavis(X, ["cat", "dog", "fish"])
+    >>> arguments["term_frequency"]
+    array([7., 6., 6.])
+
+    Then ``pyLDAvis.save_html(pyLDAvis.prepare(**arguments), "topics.html")`` writes the page.
+    """
+    names = word_names(self, feature_names)
+    if is_path(X):
+        raise DataError("the counts themselves are needed, not a file of them; give a matrix")
+    counts = scipy.sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64))
+    theta = np.asarray(self.transform(X), dtype=np.float64)
+    frequency = counts.sum(axis=0)
+    occurs = frequency > 0
+    phi = self.components_[:, occurs]
+    return {
+        "topic_term_dists": phi / phi.sum(axis=1, keepdims=True),
+        "doc_topic_dists": theta / theta.sum(axis=1, keepdims=True),
+        "doc_lengths": counts.sum(axis=1),
+        "vocab": names[occurs],
+        "term_frequency": frequency[occurs],
+    }

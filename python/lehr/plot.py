@@ -1,0 +1,257 @@
+"""Pictures of fits: the bound, the words of topics, the clusters of a mixture.
+
+matplotlib is imported when a picture is drawn, not before. Every function draws into the axes that it is given,
+or into new ones, and returns them.
+"""
+
+import numpy as np
+
+from ._data import is_path
+from ._topics import word_names
+from .errors import DataError, MissingPackageError, SettingError
+
+__all__ = ["bound", "clusters", "topics"]
+
+_ACROSS = {"step": "step", "seconds": "seconds", "items": "items seen"}
+
+
+def _matplotlib():
+    """matplotlib, or an error that says how to get it."""
+    try:
+        import matplotlib.colors
+        import matplotlib.patches
+        import matplotlib.patheffects
+        import matplotlib.pyplot
+    except ImportError as error:
+        raise MissingPackageError("lehr.plot needs matplotlib; install it with: pip install matplotlib") from error
+    return matplotlib
+
+
+def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
+    """Draw the bound of a fit against its steps, one line for each start.
+
+    The best start is drawn strongly, the others faintly, and the time with annealing noise is shaded.
+
+    Parameters
+    ----------
+    model_or_trace : estimator, dict of arrays or data frame
+        A fitted estimator, or its `trace_`.
+    x : {'step', 'seconds', 'items'}, default='step'
+        What is drawn across.
+    first : int, default=1
+        The first step to draw. The start itself, step 0, is so much worse that it hides the rest.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+    **line
+        How to draw the best start's line, as for :meth:`matplotlib.axes.Axes.plot`.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> from sklearn.datasets import load_iris
+    >>> mixture = lehr.BayesianGaussianMixture(3, n_init=5, random_state=0).fit(load_iris().data)
+    >>> ax = lehr.plot.bound(mixture)
+    >>> len(ax.lines)
+    5
+    """
+    if x not in _ACROSS:
+        raise SettingError("x", repr(x), "must be " + " or ".join(map(repr, _ACROSS)))
+    trace = model_or_trace.trace_ if hasattr(type(model_or_trace), "trace_") else model_or_trace
+    trace = {name: np.asarray(trace[name]) for name in ("restart", "step", "bound", "effective", x)}
+    drawn = (trace["step"] >= first) & np.isfinite(trace["bound"])
+    if not drawn.any():
+        raise DataError(f"there is no bound from step {first} on; the last step is {trace['step'].max()}")
+    plt = _matplotlib().pyplot
+    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+    ends = {int(r): trace["bound"][drawn & (trace["restart"] == r)][-1] for r in np.unique(trace["restart"][drawn])}
+    best = max(ends, key=ends.get)
+    rows = drawn & (trace["restart"] == best)
+    label = line.pop("label", "best start" if len(ends) > 1 else None)
+    # One observation alone makes no line, so it gets a dot.
+    line = {"marker": "o" if rows.sum() == 1 else None, "zorder": 3, **line}
+    (strong,) = ax.plot(trace[x][rows], trace["bound"][rows], label=label, **line)
+    for number, restart in enumerate(r for r in ends if r != best):
+        other = drawn & (trace["restart"] == restart)
+        faint = {"color": strong.get_color(), "alpha": 0.3, "linewidth": 1}
+        ax.plot(trace[x][other], trace["bound"][other], label="_" if number else "other starts", **faint)
+    noisy = rows & (trace["effective"] < trace["effective"].max())
+    if noisy.any():
+        until = trace[x][noisy][-1]
+        ax.axvspan(trace[x][rows][0], until, color="0.93", zorder=0, linewidth=0, label="with noise")
+    ax.set_xlabel(_ACROSS[x])
+    ax.set_ylabel("bound (higher is better)")
+    ax.margins(x=0.02)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False)
+    return ax
+
+
+def topics(model, *, feature_names=None, n_words=8, n_topics=None, relevance=1.0, ax=None):
+    """Draw the words of each topic as bars, the largest topic first; its title says which share of all words it has.
+
+    Parameters
+    ----------
+    model : LatentDirichletAllocation
+        A fitted topic model.
+    feature_names : array-like of str, default=None
+        The words, such as ``vectorizer.get_feature_names_out()``. Not needed if the model knows them: from a data
+        frame, or from a file.
+    n_words : int, default=8
+        How many words of each topic.
+    n_topics : int, default=None
+        How many topics; None is all of them.
+    relevance : float, default=1.0
+        1 orders the words of a topic by their probability; less also by how rare they are in other topics (0.6
+        is what pyLDAvis suggests). The bars are probabilities all the same.
+    ax : array-like of matplotlib.axes.Axes, default=None
+        Where to draw, one for each topic; None makes a new figure.
+
+    Returns
+    -------
+    axes : ndarray of matplotlib.axes.Axes
+        Where it was drawn, one for each topic. ``axes[0].figure`` is the figure.
+
+    Examples
+    --------
+    >>> import lehr, numpy as np
+    >>> X = np.random.default_rng(0).poisson(1.0, size=(40, 3))
+    >>> lda = lehr.LatentDirichletAllocation(2, random_state=0).fit(X)
+    >>> axes = lehr.plot.topics(lda, feature_names=["cat", "dog", "fish"])
+    >>> len(axes)
+    2
+    """
+    names = word_names(model, feature_names)
+    size = model.components_.sum(axis=1)
+    chance = model.components_ / size[:, None]
+    overall = size @ chance / size.sum()
+    rank = np.log(chance) - (1.0 - relevance) * np.log(overall)
+    shown = np.argsort(-size, kind="stable")[:n_topics]
+    axes = _grid(len(shown), n_words) if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if len(axes) < len(shown):
+        raise SettingError("ax", f"{len(axes)} axes", f"there are {len(shown)} topics; give one for each of them")
+    for here, k in zip(axes, shown):
+        words = np.argsort(-rank[k], kind="stable")[:n_words]
+        here.barh(np.arange(len(words)), chance[k, words], height=0.72)
+        here.set_yticks(np.arange(len(words)), labels=names[words])
+        here.invert_yaxis()
+        here.set_title(f"topic {k} ({100 * size[k] / size.sum():.0f} %)", fontsize="medium", loc="left")
+        here.tick_params(left=False)
+        here.locator_params(axis="x", nbins=3)
+        for side in ("top", "right", "left"):
+            here.spines[side].set_visible(False)
+    return axes[: len(shown)]
+
+
+def _grid(n, n_words):
+    """New axes for n topics, in rows of at most four."""
+    plt = _matplotlib().pyplot
+    columns = min(n, 4 if n != 6 else 3)
+    rows = -(-n // columns)
+    _, axes = plt.subplots(
+        rows, columns, figsize=(2.7 * columns, rows * (0.6 + 0.22 * n_words)), squeeze=False, layout="constrained"
+    )
+    for empty in axes.ravel()[n:]:
+        empty.remove()
+    return axes.ravel()[:n]
+
+
+def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
+    """Draw items in the colours of their clusters, and the clusters as ellipses.
+
+    Above two dimensions both are projected on the first two principal components of X. Components to which no
+    item of X belongs are not drawn.
+
+    Parameters
+    ----------
+    model : BayesianGaussianMixture
+        A fitted mixture.
+    X : array-like or data frame of shape (n_samples, n_features)
+        The items.
+    n_std : float, default=2.0
+        The ellipses' size in standard deviations: 2 holds 86 % of a Gaussian in the plane.
+    max_points : int, default=5000
+        The most items to draw, evenly spaced in X. All of them count for the projection.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+    **points
+        How to draw items, as for :meth:`matplotlib.axes.Axes.scatter`.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data
+    >>> mixture = lehr.BayesianGaussianMixture(3, random_state=0).fit(X)
+    >>> ax = lehr.plot.clusters(mixture, X)
+    >>> ax.get_xlabel()
+    'principal component 1 (92 % of the variance)'
+    """
+    if is_path(X):
+        raise DataError("the items themselves are needed, not a file of them; give an array or a data frame")
+    labels = model.predict(X)
+    values = np.asarray(X, dtype=np.float64)
+    if values.shape[1] < 2:
+        raise DataError("there is one column, and ellipses need two; draw a histogram of it instead")
+    origin, directions, axis_names = _plane(values, getattr(model, "feature_names_in_", None))
+    flat = (values - origin) @ directions.T
+    means = (model.means_ - origin) @ directions.T
+    spreads = model.covariances_
+    if spreads.ndim == 2:  # covariance_type='diag' keeps variances
+        spreads = np.array([np.diag(variances) for variances in spreads])
+    spreads = directions @ spreads @ directions.T
+    matplotlib = _matplotlib()
+    ax = matplotlib.pyplot.subplots(layout="constrained")[1] if ax is None else ax
+    used, sizes = np.unique(labels, return_counts=True)
+    used = used[np.argsort(-sizes, kind="stable")]
+    every = -(-len(flat) // max_points)
+    style = {"s": 12, "alpha": 0.6, "linewidths": 0, **points}
+    for place, k in enumerate(used):
+        colour = f"C{place % 10}"
+        own = flat[::every][labels[::every] == k]
+        ax.scatter(own[:, 0], own[:, 1], **{"color": colour, **style})
+        ax.add_patch(_ellipse(matplotlib, means[k], spreads[k], n_std, colour))
+        halo = matplotlib.patheffects.withStroke(linewidth=3, foreground="white")
+        ax.annotate(str(k), means[k], ha="center", va="center", weight="bold", path_effects=[halo], zorder=4)
+    ax.autoscale_view()
+    ax.set_xlabel(axis_names[0])
+    ax.set_ylabel(axis_names[1])
+    return ax
+
+
+def _plane(values, names):
+    """Where two-dimensional pictures of X are taken from: origin, two directions, and what to call them."""
+    d = values.shape[1]
+    if d == 2:
+        names = ("feature 0", "feature 1") if names is None else names
+        return np.zeros(2), np.eye(2), names
+    origin = values.mean(axis=0)
+    _, lengths, directions = np.linalg.svd(values - origin, full_matrices=False)
+    if len(directions) < 2:
+        raise DataError("a projection needs at least two items")
+    # A direction and its opposite are equally good: the largest entry is made positive, so that pictures agree.
+    directions = directions[:2]
+    signs = np.sign(directions[np.arange(2), np.abs(directions).argmax(axis=1)])
+    shares = 100 * lengths**2 / max((lengths**2).sum(), np.finfo(float).tiny)
+    labels = [f"principal component {i + 1} ({shares[i]:.0f} % of the variance)" for i in range(2)]
+    return origin, directions * signs[:, None], labels
+
+
+def _ellipse(matplotlib, mean, covariance, n_std, colour):
+    """The line around `mean` that is `n_std` standard deviations away."""
+    variances, axes = np.linalg.eigh(covariance)
+    width, height = 2 * n_std * np.sqrt(np.maximum(variances, 0.0))
+    angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
+    fill = matplotlib.colors.to_rgba(colour, 0.1)
+    return matplotlib.patches.Ellipse(
+        mean, width, height, angle=angle, facecolor=fill, edgecolor=colour, linewidth=1.5, zorder=2.5
+    )

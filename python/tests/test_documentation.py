@@ -1,0 +1,56 @@
+"""The examples in docstrings run, and every public name has a docstring that names its parameters."""
+
+import doctest
+import importlib
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lehr
+
+MODULES = ["lehr", "lehr._open", "lehr._mixture", "lehr._lda", "lehr._pmf", "lehr.anneal", "lehr.plot", "lehr._topics",
+           "lehr.errors"]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("name", ["BayesianGaussianMixture", "LatentDirichletAllocation",
+                                  "ProbabilisticMatrixFactorization"])
+def test_every_parameter_and_method_is_documented(name):
+    estimator = getattr(lehr, name)
+    for parameter in inspect.signature(estimator).parameters:
+        assert f"\n    {parameter} :" in estimator.__doc__, parameter
+    for method, function in inspect.getmembers(estimator, inspect.isfunction):
+        if not method.startswith("_") and function.__module__.startswith("lehr"):
+            assert function.__doc__, method
+
+
+def test_the_stub_has_every_public_name_of_the_compiled_part():
+    from lehr import _lehr
+
+    stub = Path(lehr.__file__).with_name("_lehr.pyi").read_text()
+    for name, value in vars(_lehr).items():
+        if name.startswith("_") and name != "__version__":
+            continue
+        assert f"class {name}" in stub or f"def {name}" in stub or f"{name}:" in stub, name
+        if inspect.isclass(value):
+            body = stub.split(f"class {name}")[1].split("\nclass ")[0]
+            for method in vars(value):
+                assert method.startswith("__") or f"def {method}(" in body, f"{name}.{method}"
+
+
+def test_the_readme_runs(blobs, counts, ratings, tmp_path, monkeypatch):
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    program = readme.split("## From Python")[1].split("```python\n")[1].split("```")[0]
+    X = np.tile(blobs, (4, 1)) + np.random.default_rng(0).normal(size=(360, 2))
+    given = {"X": X, "more": X[:300], "weights": np.ones(300), "counts": counts, "ratings": ratings}
+    monkeypatch.chdir(tmp_path)
+    exec(program, {**given, "users": [1, 2], "items": [3, 4]})
+    assert (tmp_path / "runs" / "a" / "config.json").exists()

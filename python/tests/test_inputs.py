@@ -1,0 +1,159 @@
+"""What data may come in: layouts, types, frames, files; what is refused, and in which words."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import lehr
+from lehr import BayesianGaussianMixture, LatentDirichletAllocation, _lehr
+from lehr.errors import DataError
+
+
+def means(X, **settings):
+    return BayesianGaussianMixture(3, random_state=0, **settings).fit(X).means_
+
+
+def test_every_layout_gives_the_same_bits(blobs, tmp_path):
+    expected = means(blobs)
+    read_only = blobs.copy()
+    read_only.flags.writeable = False
+    path = tmp_path / "blobs.npy"
+    np.save(path, blobs)
+    wide = np.zeros((90, 4))
+    wide[:, ::2] = blobs
+    packed = np.zeros(90, dtype=[("a", "u1"), ("x", "f8", 2)])
+    packed["x"] = blobs
+    for same in (
+        np.asfortranarray(blobs),
+        read_only,
+        np.load(path, mmap_mode="r"),
+        wide[:, ::2],
+        packed["x"],
+        blobs.astype(">f8"),
+        blobs.tolist(),
+        np.matrix.view(blobs)[::1],
+    ):
+        np.testing.assert_array_equal(means(same), expected)
+
+
+def test_float32_is_read_as_it_is(blobs):
+    single = blobs.astype(np.float32)
+    np.testing.assert_array_equal(means(single), means(single.astype(np.float64)))
+    np.testing.assert_allclose(means(single), means(blobs), rtol=1e-4)
+
+
+def test_arrays_are_shared_and_not_copied(blobs):
+    points = _lehr.Points.from_array(blobs)
+    assert points.shape == blobs.shape
+    for bad in (np.asfortranarray(blobs), blobs.astype(int), blobs[0], blobs[:, :1]):
+        with pytest.raises(DataError, match="in C order"):
+            _lehr.Points.from_array(bad)
+
+
+def test_data_frames_have_names(blobs):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(blobs, columns=["a", "b"])
+    expected = means(blobs)
+    for same in (frame, polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
+        mixture = BayesianGaussianMixture(3, random_state=0).fit(same)
+        np.testing.assert_array_equal(mixture.means_, expected)
+        assert list(mixture.feature_names_in_) == ["a", "b"]
+        assert mixture.predict(same).shape == (90,)
+    chunks = pyarrow.concat_tables([pyarrow.Table.from_pandas(frame[:40]), pyarrow.Table.from_pandas(frame[40:])])
+    np.testing.assert_array_equal(means(chunks), expected)
+    gaps = polars.DataFrame({"a": [1.0, None, 2.0], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(DataError, match="column a has empty cells"):
+        means(gaps)
+    words = polars.DataFrame({"a": ["x", "y", "z"], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(DataError, match="column a is .*; numbers are needed"):
+        means(words)
+
+
+def test_files_are_read_as_the_command_line_reads_them(blobs, counts, tmp_path):
+    table = tmp_path / "points.csv"
+    lines = [f"{a!r},{b!r},1" for a, b in blobs.tolist()]
+    table.write_text("a,b,c\n" + "\n".join(lines) + "\n")
+    mixture = BayesianGaussianMixture(3, data_options={"drop": ["c"]}, random_state=0).fit(str(table))
+    np.testing.assert_array_equal(mixture.means_, means(blobs))
+    assert mixture.predict(table).shape == (90,)
+    np.save(tmp_path / "points.npy", blobs)
+    np.testing.assert_array_equal(means(tmp_path / "points.npy"), means(blobs))
+    scipy.sparse.save_npz(tmp_path / "docs.npz", scipy.sparse.csr_matrix(counts))
+    lda = LatentDirichletAllocation(2, random_state=0).fit(tmp_path / "docs.npz")
+    expected = LatentDirichletAllocation(2, random_state=0).fit(counts)
+    np.testing.assert_array_equal(lda.components_, expected.components_)
+    assert lda.transform(tmp_path / "docs.npz").shape == (60, 2)
+    with pytest.raises(FileNotFoundError) as caught:
+        means(tmp_path / "nothing.csv")
+    assert isinstance(caught.value, lehr.LehrError) and "nothing.csv" in str(caught.value)
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\nx,4\n5,6\n")
+    with pytest.raises(ValueError, match="line 3"):
+        means(tmp_path / "bad.csv")
+
+
+def test_sparse_matrices_of_every_kind(counts):
+    def components(X):
+        return LatentDirichletAllocation(2, random_state=0, n_jobs=1).fit(X).components_
+
+    expected = components(counts)
+    long = counts.copy()
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    rows = [(counts.indices[a:b][::-1], counts.data[a:b][::-1]) for a, b in zip(counts.indptr, counts.indptr[1:])]
+    backwards = scipy.sparse.csr_array(
+        (np.concatenate([r[1] for r in rows]), np.concatenate([r[0] for r in rows]), counts.indptr), shape=(60, 10)
+    )
+    halves = scipy.sparse.csr_array(
+        (np.repeat(counts.data / 2, 2), np.repeat(counts.indices, 2), 2 * counts.indptr), shape=(60, 10)
+    )
+    for same in (
+        scipy.sparse.csr_matrix(counts),
+        counts.tocsc(),
+        counts.tocoo(),
+        counts.toarray(),
+        long,
+        backwards,
+        halves,
+        counts.astype(np.int64),
+        counts.astype(np.float32),
+    ):
+        np.testing.assert_array_equal(components(same), expected)
+    assert LatentDirichletAllocation(2, random_state=0).fit_transform(counts.astype(np.float32)).dtype == np.float32
+
+
+def test_rows_without_words_have_the_priors_topics(counts):
+    X = counts.toarray()
+    X[7] = 0
+    lda = LatentDirichletAllocation(3, random_state=0).fit(X)
+    np.testing.assert_allclose(lda.transform(X)[7], 1 / 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones((1, 2)), "1 sample"),
+        (np.ones((0, 2)), "0 sample"),
+        (np.ones(4), "Expected 2D array"),
+        (np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 1.0]]), "row 1, column 2: found NaN"),
+        (np.array([[1.0, 2.0], [np.inf, 3.0], [4.0, 1.0]]), "row 2, column 1: found inf"),
+        (np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), "column 2 is constant"),
+        (np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
+        (scipy.sparse.eye_array(4), "Sparse data"),
+    ],
+)
+def test_what_cannot_be_fitted_is_a_value_error(X, message):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        BayesianGaussianMixture().fit(X)
+    assert message.lower() in str(caught.value).lower()
+
+
+def test_wrong_widths_and_weights(blobs):
+    mixture = BayesianGaussianMixture(2, random_state=0).fit(blobs)
+    with pytest.raises(ValueError, match="3 features"):
+        mixture.predict(np.ones((4, 3)))
+    for weights, message in ((np.ones(5), "shape"), (-np.ones(90), "not negative"), (np.full(90, np.nan), "finite")):
+        with pytest.raises(ValueError, match=message):
+            mixture.fit(blobs, sample_weight=weights)
+    with pytest.raises(ValueError, match="n_components = 200"):
+        BayesianGaussianMixture(200).fit(blobs)

@@ -1,0 +1,137 @@
+"""LDA beside scikit-learn's: same gamma and lambda from the same step, same scores; then what is ours."""
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+from sklearn.decomposition import LatentDirichletAllocation as Theirs
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from lehr import LatentDirichletAllocation
+from lehr.errors import SettingError
+
+PRECISE = {"mean_change_tol": 1e-9, "max_doc_update_iter": 2000}
+
+
+def topics(k, v):
+    return np.ascontiguousarray(np.random.default_rng(4).gamma(100.0, 0.01, size=(k, v)))
+
+
+def theirs_at(components, **settings):
+    """scikit-learn's model as if it had been led to these topics."""
+    model = Theirs(len(components), **PRECISE, **settings)
+    model._init_latent_vars(components.shape[1])
+    model.components_ = components.copy()
+    model.exp_dirichlet_component_ = np.exp(digamma(components) - digamma(components.sum(axis=1, keepdims=True)))
+    model.n_features_in_ = components.shape[1]
+    return model
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_batch_step_is_scikit_learns(counts, exact):
+    tolerance = 1e-6 if exact else 1e-3
+    begin = topics(3, 10)
+    theirs = theirs_at(begin, random_state=0)
+    theirs._em_step(counts, total_samples=60, batch_update=True)
+    ours = LatentDirichletAllocation(3, init_components=begin, exact=exact, max_iter=1, **PRECISE).fit(counts)
+    np.testing.assert_allclose(ours.components_, theirs.components_, rtol=tolerance)
+    np.testing.assert_allclose(ours.exp_dirichlet_component_, theirs.exp_dirichlet_component_, rtol=tolerance)
+    np.testing.assert_allclose(
+        ours.transform(counts, normalize=False), theirs._unnormalized_transform(counts), rtol=1e-2, atol=1e-3
+    )
+    np.testing.assert_allclose(ours.transform(counts), theirs.transform(counts), rtol=1e-2, atol=1e-4)
+    assert ours.score(counts) == pytest.approx(theirs.score(counts), rel=1e-5)
+    assert ours.perplexity(counts) == pytest.approx(theirs.perplexity(counts), rel=1e-5)
+    assert (ours.doc_topic_prior_, ours.topic_word_prior_) == (1 / 3, 1 / 3)
+
+
+def test_online_steps_are_scikit_learns(counts):
+    begin = topics(2, 10)
+    theirs = theirs_at(begin, total_samples=60, random_state=0)
+    ours = LatentDirichletAllocation(
+        2, init_components=begin, exact=True, batch_size=60, total_samples=60, **PRECISE
+    )
+    for _ in range(3):
+        theirs.partial_fit(counts)
+        ours.partial_fit(counts)
+    assert ours.n_batch_iter_ == theirs.n_batch_iter_ == 4
+    np.testing.assert_allclose(ours.components_, theirs.components_, rtol=1e-5)
+
+
+def test_topics_are_found(counts):
+    for settings in ({}, {"learning_method": "online", "batch_size": 20, "max_iter": 40}):
+        lda = LatentDirichletAllocation(2, random_state=0, **settings).fit(counts)
+        shares = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
+        halves = np.sort(shares[:, :5].sum(axis=1))
+        assert halves[0] < 0.25 and halves[1] > 0.75
+        assert lda.bound_ == pytest.approx(lda.perplexity(counts), rel=0.02)
+
+
+def test_evaluating_the_perplexity_ends_the_fit(counts):
+    lda = LatentDirichletAllocation(2, evaluate_every=1, perp_tol=0.05, max_iter=200, random_state=0).fit(counts)
+    assert lda.converged_ and lda.n_iter_ < 200
+    lda = LatentDirichletAllocation(2, max_iter=30, random_state=0).fit(counts)
+    assert lda.n_iter_ == 30 and not lda.converged_
+
+
+def test_settings_of_ours(counts):
+    settings = {"n_components": 2, "learning_method": "online", "batch_size": 20, "max_iter": 10, "random_state": 0}
+    plain = LatentDirichletAllocation(**settings).fit(counts)
+    noisy = LatentDirichletAllocation(effective_batch_size=5, **settings).fit(counts)
+    assert not np.array_equal(plain.components_, noisy.components_)
+    assert noisy.trace_["mass"].shape == noisy.trace_["step"].shape
+    learned = LatentDirichletAllocation(learn_doc_topic_prior="asymmetric", **settings).fit(counts)
+    assert learned.doc_topic_prior_.shape == (2,)
+    scores = plain.heldout_scores(counts)
+    assert scores["completion"] > scores["unigram"]
+
+
+def test_new_documents_are_learned(counts):
+    lda = LatentDirichletAllocation(2, total_samples=60, batch_size=20, random_state=0)
+    for _ in range(10):
+        lda.partial_fit(counts[:30]).partial_fit(counts[30:])
+    assert lda.n_steps_ == 40
+    assert lda.perplexity(counts) < 11
+
+
+def test_pipelines_searches_and_data_frames():
+    pandas = pytest.importorskip("pandas")
+    texts = ["the cat and the dog", "dogs and cats and dogs", "stocks and bonds", "a bond is no stock"] * 10
+    pipeline = make_pipeline(CountVectorizer(), LatentDirichletAllocation(2, random_state=0))
+    assert pipeline.fit_transform(texts).shape == (40, 2)
+    frame = pipeline[-1].set_output(transform="pandas").transform(CountVectorizer().fit_transform(texts))
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == ["latentdirichletallocation0", "latentdirichletallocation1"]
+    X = CountVectorizer().fit_transform(texts)
+    search = GridSearchCV(LatentDirichletAllocation(random_state=0), {"n_components": [1, 2]}, cv=2).fit(X)
+    assert search.best_estimator_.transform(X).shape[0] == 40
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": -1}, "n_components = -1"),
+        ({"doc_topic_prior": 0.0}, "doc_topic_prior = 0: must be a positive number"),
+        ({"topic_word_prior": "flat"}, "topic_word_prior = 'flat'"),
+        ({"learning_method": "fast"}, "learning_method = 'fast': must be 'batch' or 'online'"),
+        ({"mean_change_tol": 0.0}, "mean_change_tol = 0"),
+        ({"max_doc_update_iter": 0}, "max_doc_update_iter = 0"),
+        ({"learning_method": "online", "learning_decay": 3.0}, "learning_decay = 3.0: must be between 0 and 1"),
+    ],
+)
+def test_a_bad_setting_is_named(counts, settings, message):
+    with pytest.raises(ValueError) as caught:
+        LatentDirichletAllocation(**settings).fit(counts)
+    assert message in str(caught.value)
+
+
+def test_negative_counts_and_empty_corpora_are_refused(counts):
+    with pytest.raises(ValueError, match="Negative values"):
+        LatentDirichletAllocation().fit(-counts)
+    with pytest.raises(ValueError, match="all documents are empty"):
+        LatentDirichletAllocation().fit(np.zeros((5, 4)))
+    with pytest.raises(SettingError, match="max_iter = 0"):
+        LatentDirichletAllocation(3, max_iter=0).fit(counts)
+    with pytest.raises(ValueError, match="topics to begin with are 2 x 10"):
+        LatentDirichletAllocation(3, init_components=np.ones((2, 10))).fit(counts)

@@ -1,0 +1,228 @@
+"""The mixture beside scikit-learn's: same fixed point, same numbers, clusters as good; then what is ours."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import BayesianGaussianMixture as Theirs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lehr import BayesianGaussianMixture
+from lehr.errors import DataError, SettingError
+
+warnings.simplefilter("ignore", ConvergenceWarning)
+
+ATTRIBUTES = [
+    "weights_",
+    "means_",
+    "covariances_",
+    "precisions_",
+    "precisions_cholesky_",
+    "mean_precision_",
+    "degrees_of_freedom_",
+    "mean_prior_",
+    "covariance_prior_",
+    "weight_concentration_prior_",
+    "mean_precision_prior_",
+    "degrees_of_freedom_prior_",
+]
+
+
+class TheirsFrom(Theirs):
+    """scikit-learn's mixture, beginning with given responsibilities."""
+
+    def _initialize_parameters(self, X, random_state, xp=None):
+        self._initialize(X, self.start)
+
+
+def start(n, k):
+    resp = np.random.default_rng(3).dirichlet(np.ones(k), size=n)
+    return np.ascontiguousarray(resp)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize("prior_type", ["dirichlet_process", "dirichlet_distribution"])
+@pytest.mark.parametrize("priors", [{}, {"mean_precision_prior": 0.3, "weight_concentration_prior": 2.0,
+                                         "degrees_of_freedom_prior": 7.5, "reg_covar": 0.01}])
+def test_the_fixed_point_from_the_same_start_is_scikit_learns(blobs, covariance_type, prior_type, priors):
+    settings = {
+        "n_components": 3,
+        "covariance_type": covariance_type,
+        "weight_concentration_prior_type": prior_type,
+        "tol": 0.0,
+        "max_iter": 300,
+        **priors,
+    }
+    theirs = TheirsFrom(**settings)
+    theirs.start = start(90, 3)
+    theirs.fit(blobs)
+    ours = BayesianGaussianMixture(init_params=start(90, 3), **settings).fit(blobs)
+    for name in ATTRIBUTES:
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-7, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(ours.predict_proba(blobs), theirs.predict_proba(blobs), atol=1e-7)
+    np.testing.assert_allclose(ours.score_samples(blobs), theirs.score_samples(blobs), rtol=1e-7)
+    assert ours.score(blobs) == pytest.approx(theirs.score(blobs))
+    if prior_type == "dirichlet_process":
+        np.testing.assert_allclose(ours.weight_concentration_, theirs.weight_concentration_, rtol=1e-7)
+    np.testing.assert_array_equal(ours.predict(blobs), theirs.predict(blobs))
+
+
+def test_given_priors_are_used_and_reported(blobs):
+    prior = np.array([[2.0, 0.3], [0.3, 1.5]])
+    mixture = BayesianGaussianMixture(2, mean_prior=[1.0, 2.0], covariance_prior=prior, random_state=0).fit(blobs)
+    np.testing.assert_allclose(mixture.mean_prior_, [1.0, 2.0])
+    np.testing.assert_allclose(mixture.covariance_prior_, prior)
+
+
+def best_match(X, labels, found):
+    """The share of items in the right cluster, clusters matched as well as can be."""
+    table = np.array([[np.sum((labels == a) & (found == b)) for b in np.unique(found)] for a in np.unique(labels)])
+    rows, columns = linear_sum_assignment(-table)
+    return table[rows, columns].sum() / len(labels)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_clusters_of_known_data_are_as_good_as_scikit_learns(load):
+    X, labels = load(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    settings = {"n_components": 3, "covariance_type": "diag", "n_init": 5, "max_iter": 500, "random_state": 0}
+    ours = BayesianGaussianMixture(**settings).fit_predict(X)
+    theirs = Theirs(**settings).fit_predict(X)
+    assert best_match(X, labels, ours) >= best_match(X, labels, theirs) - 0.02
+    assert adjusted_rand_score(labels, ours) >= adjusted_rand_score(labels, theirs) - 0.05
+
+
+def test_the_bound_has_every_constant_and_never_falls(blobs):
+    mixture = BayesianGaussianMixture(3, tol=1e-9, reg_covar=0.0, random_state=1).fit(blobs)
+    assert mixture.converged_
+    assert (np.diff(mixture.lower_bounds_) > -1e-9).all()
+    assert mixture.lower_bound_ == mixture.lower_bounds_[-1]
+    # The evidence of a density, so at most that of the items' best densities.
+    assert mixture.lower_bound_ < mixture.log_predictive(blobs).sum()
+
+
+def test_partial_fit_finds_what_fit_finds(blobs):
+    rng = np.random.default_rng(5)
+    whole = BayesianGaussianMixture(3, random_state=0).fit(blobs)
+    parts = BayesianGaussianMixture(3, batch_size=30, total_samples=90, random_state=0)
+    parts.partial_fit(blobs)
+    for _ in range(60):
+        parts.partial_fit(blobs[rng.choice(90, 30, replace=False)])
+    distance = np.linalg.norm(whole.means_[:, None] - parts.means_, axis=2)
+    rows, columns = linear_sum_assignment(distance)
+    assert distance[rows, columns].max() < 0.5
+    assert parts.n_steps_ == 3 + 60
+
+
+def test_partial_fit_counts_what_it_has_seen(blobs):
+    mixture = BayesianGaussianMixture(2, random_state=0).partial_fit(blobs[:50]).partial_fit(blobs[50:])
+    assert mixture._record["population"] == 90
+    with pytest.raises(ValueError, match="is expecting 2 features"):
+        mixture.partial_fit(np.ones((5, 3)))
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_a_weight_of_two_is_the_item_twice(blobs, covariance_type):
+    weights = np.tile([1.0, 2.0, 0.0], 30)
+    twice = np.repeat(blobs, weights.astype(int), axis=0)
+    settings = {"n_components": 3, "covariance_type": covariance_type, "tol": 0, "max_iter": 100, "mean_prior": [0, 0]}
+    resp = start(90, 3)
+    weighted = BayesianGaussianMixture(init_params=resp, **settings).fit(blobs, sample_weight=weights)
+    repeated = BayesianGaussianMixture(init_params=np.repeat(resp, weights.astype(int), axis=0), **settings).fit(twice)
+    np.testing.assert_allclose(weighted.means_, repeated.means_, rtol=1e-8)
+    np.testing.assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-7)
+    assert weighted.lower_bound_ == pytest.approx(repeated.lower_bound_, rel=1e-9)
+
+
+def test_annealing_is_noise_that_ends(blobs):
+    settings = {"n_components": 3, "max_iter": 40, "tol": 0, "random_state": 0}
+    plain = BayesianGaussianMixture(**settings).fit(blobs)
+    noisy = BayesianGaussianMixture(effective_batch_size=20, **settings).fit(blobs)
+    assert not np.array_equal(plain.lower_bounds_, noisy.lower_bounds_)
+    effective = noisy.trace_["effective"]
+    assert effective[5] == 20 and effective[-1] == 90
+    same = BayesianGaussianMixture(effective_batch_size=90, **settings).fit(blobs)
+    np.testing.assert_allclose(same.means_, plain.means_, rtol=1e-6)
+    assert isinstance(noisy.n_guard_hits_, int)
+    for schedule in ("10t", "geometric:10:20"):
+        BayesianGaussianMixture(effective_batch_size=schedule, **settings).fit(blobs)
+
+
+def test_the_trace_has_columns_of_one_length(blobs):
+    mixture = BayesianGaussianMixture(2, n_init=3, holdout=0.2, random_state=0).fit(blobs)
+    trace = mixture.trace_
+    assert {len(column) for column in trace.values()} == {len(trace["step"])}
+    assert set(trace["restart"]) == {0, 1, 2}
+    assert np.isfinite(trace["heldout"]).all()
+
+
+def test_warm_start_goes_on(blobs):
+    cold = BayesianGaussianMixture(3, max_iter=7, tol=0, random_state=0).fit(blobs)
+    warm = BayesianGaussianMixture(3, max_iter=3, tol=0, warm_start=True, random_state=0).fit(blobs)
+    warm.set_params(max_iter=4).fit(blobs)
+    np.testing.assert_array_equal(warm.means_, cold.means_)
+
+
+def test_a_warm_start_keeps_its_shape(blobs):
+    warm = BayesianGaussianMixture(3, warm_start=True, random_state=0).fit(blobs)
+    with pytest.raises(SettingError, match="n_components = 4: a warm start goes on"):
+        warm.set_params(n_components=4).fit(blobs)
+
+
+def test_samples_are_from_the_mixture(blobs):
+    mixture = BayesianGaussianMixture(3, random_state=0).fit(blobs)
+    X, y = mixture.sample(3000)
+    assert X.shape == (3000, 2) and (np.diff(y) >= 0).all()
+    for k in range(3):
+        np.testing.assert_allclose(X[y == k].mean(axis=0), mixture.means_[k], atol=0.3)
+    assert mixture.predict(X[:5]).shape == (5,)
+
+
+def test_it_works_in_pipelines_and_searches(blobs):
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), BayesianGaussianMixture(random_state=0)),
+        {"bayesiangaussianmixture__n_components": [1, 3]},
+        cv=3,
+    )
+    search.fit(np.random.default_rng(0).permutation(blobs))
+    assert search.best_params_["bayesiangaussianmixture__n_components"] == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 0}, "n_components = 0: must be a whole number, at least 1"),
+        ({"n_components": 2.5}, "n_components = 2.5"),
+        ({"covariance_type": "tied"}, "covariance_type = 'tied': this shape is not implemented"),
+        ({"covariance_type": "round"}, "covariance_type = 'round': must be 'full' or 'diag'"),
+        ({"init_params": "best"}, "init_params = 'best'"),
+        ({"tol": "small"}, "tol = 'small'"),
+        ({"tol": -1.0}, "tol = -1: must be 0"),
+        ({"max_iter": 0}, "max_iter = 0"),
+        ({"batch_size": 30, "effective_batch_size": 40}, "effective_batch_size = 40: must be at most the batch size"),
+        ({"effective_batch_size": "much"}, "effective batch size"),
+        ({"noise": "pink"}, "noise = 'pink'"),
+        ({"guard": "shrink"}, "guard = shrink"),
+        ({"guard": "shrinkk"}, "guard = 'shrinkk': must be 'reject'"),
+        ({"holdout": 1.5}, "holdout = 1.5: must be a whole number"),
+        ({"holdout": 90}, "holdout = 90: there are only 90 items"),
+        ({"step_size": "fast"}, "step size"),
+        ({"quench": 2}, "quench = 2"),
+        ({"degrees_of_freedom_prior": 0.5}, "degrees_of_freedom_prior = 0.5: must exceed"),
+        ({"covariance_prior": [[1.0, 2.0], [2.0, 1.0]]}, "covariance_prior = the matrix given"),
+        ({"mean_prior": [1.0, 2.0, 3.0]}, "mean_prior = 3 numbers"),
+        ({"random_state": -3}, "random_state = -3"),
+        ({"init_params": np.ones((3, 3))}, "responsibilities to begin with are 3 x 3"),
+    ],
+)
+def test_a_bad_setting_is_named_with_what_is_allowed(blobs, settings, message):
+    with pytest.raises(ValueError) as caught:
+        BayesianGaussianMixture(**{"n_components": 3, **settings}).fit(blobs)
+    assert isinstance(caught.value, (SettingError, DataError))
+    assert message in str(caught.value)

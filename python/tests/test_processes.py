@@ -1,0 +1,184 @@
+"""Beside other things: pickles, copies, forks, threads, signals, progress, callbacks, memory."""
+
+import copy
+import multiprocessing
+import pickle
+import sys
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from lehr import BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization
+
+
+@pytest.fixture
+def all_three(blobs, counts, ratings):
+    return [
+        (BayesianGaussianMixture(3, random_state=0).fit(blobs), blobs, "predict_proba"),
+        (LatentDirichletAllocation(2, random_state=0).fit(counts), counts, "transform"),
+        (ProbabilisticMatrixFactorization(2, random_state=0).fit(ratings), ratings, "transform"),
+    ]
+
+
+def test_pickles_and_copies_are_the_same_model(all_three, tmp_path):
+    for model, X, method in all_three:
+        expected = getattr(model, method)(X)
+        joblib.dump(model, tmp_path / "model.joblib")
+        for same in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), joblib.load(tmp_path / "model.joblib")):
+            np.testing.assert_array_equal(getattr(same, method)(X), expected)
+            np.testing.assert_array_equal(same.trace_["bound"], model.trace_["bound"])
+        assert not hasattr(clone(model), "_core")
+        model.partial_fit(X)  # a pickled model is still itself
+
+
+def test_threads_do_not_change_bits(blobs, counts):
+    one = BayesianGaussianMixture(3, n_jobs=1, random_state=0).fit(blobs)
+    two = BayesianGaussianMixture(3, n_jobs=2, random_state=0).fit(blobs)
+    np.testing.assert_array_equal(one.means_, two.means_)
+    one = LatentDirichletAllocation(2, n_jobs=1, random_state=0).fit(counts)
+    two = LatentDirichletAllocation(2, n_jobs=3, random_state=0).fit(counts)
+    np.testing.assert_array_equal(one.components_, two.components_)
+
+
+def fit_means(X):
+    return BayesianGaussianMixture(3, n_jobs=2, random_state=0).fit(X).means_
+
+
+def test_a_forked_process_can_fit(blobs):
+    expected = fit_means(blobs)  # whatever threads there were are gone in the child
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        found = pool.apply_async(fit_means, (blobs,)).get(timeout=60)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_other_threads_run_meanwhile():
+    X = np.random.default_rng(0).normal(size=(20_000, 8))
+    ticks = []
+
+    def count():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.005)
+
+    done = threading.Event()
+    counter = threading.Thread(target=count)
+    counter.start()
+    begin = time.monotonic()
+    BayesianGaussianMixture(10, max_iter=15, tol=0, random_state=0).fit(X)
+    end = time.monotonic()
+    done.set()
+    counter.join()
+    assert sum(begin < tick < end for tick in ticks) >= 3
+
+
+INTERRUPTED = """
+import json, os, signal, sys, threading, time
+import numpy as np
+from lehr import BayesianGaussianMixture
+X = np.random.default_rng(0).normal(size=(20_000, 8))
+mixture = BayesianGaussianMixture(10, max_iter=10**6, tol=0, random_state=0)
+threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+begin = time.monotonic()
+try:
+    mixture.fit(X)
+    raised = False
+except KeyboardInterrupt:
+    raised = True
+print(json.dumps({"raised": raised, "steps": mixture.n_steps_, "labels": len(mixture.predict(X)),
+                  "bound": mixture.lower_bound_, "stop": mixture._outcome["stop"]}))
+"""
+
+
+def test_an_interrupt_leaves_a_usable_model(subprocess_python):
+    told = subprocess_python(INTERRUPTED)
+    assert told["raised"] and told["steps"] >= 1 and told["labels"] == 20_000
+    assert np.isfinite(told["bound"]) and told["stop"] == "interrupted"
+
+
+MEMORY = """
+import json, resource
+import numpy as np
+from lehr import BayesianGaussianMixture
+# In place: what the numbers are made from must not have been in memory beside them.
+X = np.empty((600_000, 10), dtype={dtype!r})
+np.random.default_rng(0).standard_normal(dtype=X.dtype, out=X)
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+BayesianGaussianMixture(2, max_iter=1, tol=0, random_state=0).fit(X[:1000].copy())
+before = peak()
+BayesianGaussianMixture(2, max_iter=2, tol=0, random_state=0).fit(X)
+print(json.dumps({{"grown": peak() - before, "size": X.nbytes}}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_array_in_c_order_is_not_copied(subprocess_python, dtype):
+    told = subprocess_python(MEMORY.format(dtype=dtype))
+    assert told["grown"] < told["size"] / 2
+
+
+def test_progress_goes_to_stderr(blobs, capsys):
+    BayesianGaussianMixture(3, verbose=1, random_state=0).fit(blobs)
+    shown = capsys.readouterr()
+    assert "bound" in shown.err and shown.out == ""
+    BayesianGaussianMixture(3, tol=0, max_iter=5, verbose=2, verbose_interval=2, random_state=0).fit(blobs)
+    assert capsys.readouterr().err.count("lehr: step") == 3
+
+
+def test_callbacks_hear_of_a_fit_and_can_end_it(blobs):
+    pytest.importorskip("sklearn.callback")
+
+    class Ends:
+        def __init__(self):
+            self.steps = []
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            self.ended = True
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, metadata=None):
+            if metadata:
+                self.steps.append(metadata["step"])
+            return len(self.steps) >= 3
+
+    ends = Ends()
+    mixture = BayesianGaussianMixture(3, tol=0, max_iter=10_000, random_state=0).set_callbacks(ends).fit(blobs)
+    assert ends.steps[:3] == [1, 2, 3] and ends.ended
+    assert mixture.n_steps_ < 10_000 and mixture.predict(blobs).shape == (90,)
+
+
+def test_an_exception_of_a_callback_comes_through(blobs):
+    pytest.importorskip("sklearn.callback")
+
+    class Fails:
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            raise OverflowError("enough")
+
+    with pytest.raises(OverflowError, match="enough"):
+        BayesianGaussianMixture(3, random_state=0).set_callbacks(Fails()).fit(blobs)
+
+
+def test_a_time_limit_ends_a_fit():
+    X = np.random.default_rng(0).normal(size=(20_000, 8))
+    mixture = BayesianGaussianMixture(10, max_iter=10**6, tol=0, time_limit=0.3, random_state=0).fit(X)
+    assert mixture._outcome["stop"] == "time"
+    assert mixture.predict(X[:3]).shape == (3,)

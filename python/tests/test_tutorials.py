@@ -1,0 +1,102 @@
+"""The pages for Python users: their programs run, print what the page shows, and draw its picture.
+
+All ``python`` blocks of a page run in order, in one namespace and an empty directory. A ``text`` block shows what
+the block before it printed: words are compared as they are, numbers to 2 % or 0.02, since other processors round
+otherwise; ``...`` stands for anything. In a ``text sample`` block, whose words depend on the version of a library,
+only the number of lines is compared.
+"""
+
+import contextlib
+import io
+import re
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ["PYTHON_LDA.md", "PYTHON_MIXTURE.md", "PYTHON_PMF.md", "COMING_FROM.md"]
+FENCED = re.compile(r"^```(python|text(?: sample)?)\n(.*?)^```$", re.M | re.S)
+TOKEN = re.compile(r"\.\.\.|[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?|[^\W\d]+|\S")
+
+
+def difference(shown, printed):
+    """What two outputs differ in, or None."""
+    if "..." in shown:
+        inner = re.escape(shown).replace(re.escape("..."), ".*?")
+        return None if re.fullmatch(inner, printed, re.S) else f"{printed!r} does not look like {shown!r}"
+    for mine, theirs in zip_longest(TOKEN.findall(shown), TOKEN.findall(printed)):
+        try:
+            same = float(theirs) == pytest.approx(float(mine), rel=0.02, abs=0.02)
+        except (TypeError, ValueError):
+            same = mine == theirs
+        if not same:
+            return f"the page has {mine!r} where {theirs!r} was printed"
+    return None
+
+
+def run(page, text):
+    """Runs a page's programs and compares what they print."""
+    space, printed = {"__name__": page}, None
+    for block in FENCED.finditer(text):
+        kind, body = block.groups()
+        line = text[: block.start()].count("\n") + 1
+        if kind == "python":
+            out = io.StringIO()
+            # As many empty lines before as the page has, so that errors name the page's lines.
+            program = compile("\n" * line + body, page, "exec")
+            with contextlib.redirect_stdout(out):
+                exec(program, space)
+            printed = out.getvalue()
+        elif kind == "text":
+            found = difference(body, printed)
+            assert found is None, f"{page}, line {line}: {found}; all of it:\n{printed}"
+        else:
+            assert body.count("\n") == printed.count("\n"), f"{page}, line {line}: it printed\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_does_what_it_shows(page, tmp_path, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / page).read_text(encoding="utf-8")
+    try:
+        run(page, text)
+    finally:
+        plt.close("all")
+    for picture in re.findall(r"\]\(pictures/(\S+\.png)\)", text):
+        assert (tmp_path / picture).exists(), f"{page} shows {picture}, which its programs do not draw"
+        assert (DOCS / "pictures" / picture).exists()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (DOCS / link).exists(), f"{page}: {link}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a 1.00 [0.5 2]\n", "a 1.01 [0.5 2]\n", True),
+        ("a 1.00\n", "a 1.10\n", False),
+        ("a 100.0\n", "b 100.0\n", False),
+        ("one two\n", "one two three\n", False),
+        ("(3, 2)\n", "(3, 4)\n", False),
+        ("[1 ... 9]\n", "[1 2 3 9]\n", True),
+        ("[1 ... 9]\n", "[1 2 3 8]\n", False),
+    ],
+)
+def test_differences_are_noticed(shown, printed, same):
+    assert (difference(shown, printed) is None) == same
+
+
+def test_a_page_that_is_wrong_fails():
+    with pytest.raises(AssertionError, match="page, line 4: the page has '3' where '2' was printed"):
+        run("page", "```python\nprint(1 + 1)\n```\n```text\n3\n```\n")
+    with pytest.raises(ZeroDivisionError):
+        run("page", "```python\n1 / 0\n```\n")
+    with pytest.raises(AssertionError, match="it printed"):
+        run("page", "```python\nprint(1)\n```\n```text sample\n1\n2\n```\n")
