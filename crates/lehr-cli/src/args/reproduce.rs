@@ -39,8 +39,8 @@ pub struct ReproduceArgs {
 
 fn parse_runs(text: &str) -> Result<u32, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("use a whole number from 1 on, such as 10".into()),
-        Ok(n) => Ok(n),
+        Ok(n @ 1..=10_000) => Ok(n),
+        _ => Err("use a whole number from 1 to 10000, such as 10".into()),
     }
 }
 

@@ -11,6 +11,9 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<End> {
     let options = Options { quick, runs, data, seed };
     let wanted: &[Which] = if which == Which::All { &Which::EACH } else { &[which] };
     for which in wanted {
+        reproduce::check(*which, &options)?;
+    }
+    for which in wanted {
         let experiment = reproduce::experiment(*which, &options)?;
         let outcome = reproduce::reproduce(&*experiment, &options, threads, quiet, &out)?;
         if let Outcome::Stopped { done, all } = outcome {

@@ -5,14 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::rounded;
 
-/// An effect counts if it is this many standard errors away from nothing.
-const ERRORS: f64 = 2.0;
-
 /// A difference counts as a tie if it is smaller than this share of the largest.
 const TIE: f64 = 1e-9;
 
+/// Standard errors beyond which a mean of `n` numbers is not chance, at the level of 5 %: Student's t.
+fn errors(n: usize) -> f64 {
+    const T: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    match n.saturating_sub(1) {
+        0 => f64::INFINITY,
+        freedom if freedom <= T.len() => T[freedom - 1],
+        // The first terms of its expansion, good to 0.0025 from here on.
+        freedom => 1.95996 + 2.3723 / freedom as f64 + 2.8225 / (freedom * freedom) as f64,
+    }
+}
+
 /// The mean of paired differences, with what tells whether it is one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     /// Pairs.
     pub n: usize,
@@ -41,16 +49,42 @@ impl Effect {
         Effect { n, mean, error, wins, losses }
     }
 
-    /// Whether the differences are positive beyond chance.
-    pub fn is_positive(&self) -> bool {
-        let clear = self.error.is_some_and(|error| self.mean > ERRORS * error);
-        self.mean > 0.0 && clear && self.wins > self.losses
+    /// What it says of the claim that it is positive: that needs a mean clear of chance, and most pairs.
+    pub fn finding(&self) -> Finding {
+        let Some(error) = self.error else { return Finding::TooFew };
+        let clear = self.mean.abs() > errors(self.n) * error;
+        match () {
+            () if clear && self.mean > 0.0 && 2 * self.wins > self.n => Finding::Holds,
+            () if clear && self.mean < 0.0 && 2 * self.losses > self.n => Finding::Opposite,
+            () => Finding::Unclear,
+        }
     }
+}
 
-    /// Whether they are negative beyond chance.
-    pub fn is_negative(&self) -> bool {
-        let clear = self.error.is_some_and(|error| -self.mean > ERRORS * error);
-        self.mean < 0.0 && clear && self.losses > self.wins
+/// What a condition says of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// It holds.
+    Holds,
+    /// Its opposite does.
+    Opposite,
+    /// A number has another value than predicted.
+    Differs,
+    /// Neither can be told from chance.
+    Unclear,
+    /// There are too few starts to tell anything.
+    TooFew,
+}
+
+impl Finding {
+    /// Its sign in the tables.
+    pub fn mark(self) -> char {
+        match self {
+            Finding::Holds => '✓',
+            Finding::Opposite | Finding::Differs => '✗',
+            Finding::Unclear | Finding::TooFew => '·',
+        }
     }
 }
 
@@ -63,10 +97,8 @@ pub struct Condition {
     pub effect: String,
     /// Wins and losses, paired by start; nothing where nothing is paired.
     pub pairs: String,
-    /// Whether the claim holds here.
-    pub holds: bool,
-    /// Whether the opposite does.
-    pub opposite: bool,
+    /// What follows.
+    pub finding: Finding,
 }
 
 impl Condition {
@@ -82,13 +114,12 @@ impl Condition {
             when: when.into(),
             effect: format!("{}{}", with_error(effect.mean, effect.error, true), in_unit(unit)),
             pairs,
-            holds: effect.is_positive(),
-            opposite: effect.is_negative(),
+            finding: effect.finding(),
         }
     }
 
-    /// A number that the claim says has a certain value: it holds if the value is within `allowed` of it,
-    /// or within two standard errors.
+    /// A number that the claim says has a certain value, give or take what is `allowed`. An error that is
+    /// larger than that shows nothing.
     pub fn value(
         when: impl Into<String>,
         found: (f64, Option<f64>),
@@ -98,19 +129,35 @@ impl Condition {
     ) -> Self {
         let (value, error) = found;
         let off = (value - predicted).abs();
-        let holds = off <= allowed.max(ERRORS * error.unwrap_or(0.0));
+        let finding = match error {
+            None => Finding::TooFew,
+            Some(error) if off > allowed.max(2.0 * error) => Finding::Differs,
+            Some(error) if off <= allowed && error <= allowed => Finding::Holds,
+            Some(_) => Finding::Unclear,
+        };
         Condition {
             when: when.into(),
             effect: format!(
-                "{}{} (predicted {})",
+                "{}{} (predicted {}, give or take {})",
                 with_error(value, error, false),
                 in_unit(unit),
-                rounded(predicted, 3)
+                rounded(predicted, 3),
+                rounded(allowed, 3)
             ),
             pairs: String::new(),
-            holds,
-            opposite: !holds,
+            finding,
         }
+    }
+
+    /// Something that the claim says is so in every run: it may fail in one of ten.
+    pub fn always(when: impl Into<String>, hits: usize, n: usize, what: &str) -> Self {
+        let finding = match n {
+            0 | 1 => Finding::TooFew,
+            _ if 10 * hits >= 9 * n => Finding::Holds,
+            _ => Finding::Differs,
+        };
+        let effect = format!("{what} in {hits} of {n} runs");
+        Condition { when: when.into(), effect, pairs: String::new(), finding }
     }
 }
 
@@ -121,8 +168,10 @@ fn in_unit(unit: &str) -> String {
 /// `+1.23 ± 0.04`: as many digits as the error gives sense to.
 pub fn with_error(value: f64, error: Option<f64>, signed: bool) -> String {
     let sign = if signed && value > 0.0 { "+" } else { "" };
-    let Some(error) = error.filter(|error| *error > 0.0) else {
-        return format!("{sign}{}", rounded(value, 4));
+    let error = match error {
+        None => return format!("{sign}{}", rounded(value, 4)),
+        Some(0.0) => return format!("{sign}{} ± 0", rounded(value, 4)),
+        Some(error) => error,
     };
     // Two digits of the error.
     let decimals = 1 - error.log10().floor() as i32;
@@ -138,11 +187,14 @@ pub fn with_error(value: f64, error: Option<f64>, signed: bool) -> String {
     format!("{sign}{} ± {}", rounded(value, 4), rounded(error, 2))
 }
 
-/// One statement of the paper and what our runs say about it.
+/// One statement and what our runs say about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// The paper's words, in short.
+    /// The paper's words, in short; of a control, what would have to be true for the claims to mean
+    /// what they seem to mean.
     pub words: String,
+    /// Whether it is ours and not the paper's.
+    pub control: bool,
     /// Our setting.
     pub setting: String,
     /// What was found, under each condition that was tried.
@@ -163,14 +215,22 @@ pub enum Verdict {
         /// The opposite holds under every condition.
         opposite: bool,
     },
+    /// With so few starts nothing can be told.
+    TooFew,
     /// Nothing was run.
     NotRun,
 }
 
 impl Claim {
-    /// A claim without a remark.
+    /// A claim of the paper, without a remark.
     pub fn new(words: &str, setting: impl Into<String>, conditions: Vec<Condition>) -> Self {
-        Claim { words: words.into(), setting: setting.into(), conditions, remark: String::new() }
+        let (words, setting, remark) = (words.into(), setting.into(), String::new());
+        Claim { words, control: false, setting, conditions, remark }
+    }
+
+    /// A control of ours.
+    pub fn control(words: &str, setting: impl Into<String>, conditions: Vec<Condition>) -> Self {
+        Claim { control: true, ..Claim::new(words, setting, conditions) }
     }
 
     /// Adds a remark.
@@ -179,14 +239,23 @@ impl Claim {
         self
     }
 
+    /// How many conditions have one of these findings.
+    pub fn count(&self, findings: &[Finding]) -> usize {
+        self.conditions.iter().filter(|c| findings.contains(&c.finding)).count()
+    }
+
     /// What the conditions say together.
     pub fn verdict(&self) -> Verdict {
-        let holding: Vec<&Condition> = self.conditions.iter().filter(|c| c.holds).collect();
-        match holding.len() {
-            _ if self.conditions.is_empty() => Verdict::NotRun,
-            n if n == self.conditions.len() => Verdict::Holds,
-            0 => Verdict::DoesNotHold { opposite: self.conditions.iter().all(|c| c.opposite) },
-            _ => Verdict::HoldsOnlyWhen(holding.iter().map(|c| c.when.clone()).collect()),
+        let all = self.conditions.len();
+        match self.count(&[Finding::Holds]) {
+            _ if all == 0 => Verdict::NotRun,
+            _ if self.count(&[Finding::TooFew]) == all => Verdict::TooFew,
+            n if n == all => Verdict::Holds,
+            0 => Verdict::DoesNotHold { opposite: self.count(&[Finding::Opposite]) == all },
+            _ => {
+                let holding = self.conditions.iter().filter(|c| c.finding == Finding::Holds);
+                Verdict::HoldsOnlyWhen(holding.map(|c| c.when.clone()).collect())
+            }
         }
     }
 }
@@ -200,6 +269,7 @@ impl std::fmt::Display for Verdict {
             Verdict::DoesNotHold { opposite: true } => {
                 f.write_str("does not hold: the opposite does")
             }
+            Verdict::TooFew => f.write_str("too few starts to tell"),
             Verdict::NotRun => f.write_str("not run"),
         }
     }
@@ -228,24 +298,32 @@ mod tests {
         assert_eq!(text(&[("a", UNCLEAR), ("b", DOWN)]), "does not hold");
         assert_eq!(text(&[("a", UNCLEAR)]), "does not hold");
         assert_eq!(text(&[("a", DOWN)]), "does not hold: the opposite does");
+        assert_eq!(text(&[("a", &[1.0])]), "too few starts to tell");
         assert_eq!(text(&[]), "not run");
     }
 
     #[test]
-    fn an_effect_needs_pairs_clear_of_chance_and_more_wins_than_losses() {
+    fn an_effect_needs_pairs_clear_of_chance_and_more_than_half_of_them() {
         let effect = Effect::of(UP);
         assert_eq!((effect.n, effect.mean, effect.wins, effect.losses), (4, 2.0, 4, 0));
         // Squares 1 + 0 + 1 + 0, over 3, over 4.
         assert!((effect.error.unwrap() - (2.0_f64 / 12.0).sqrt()).abs() < 1e-15);
-        assert!(effect.is_positive() && !effect.is_negative());
-        assert!(Effect::of(DOWN).is_negative());
-        assert!(!Effect::of(&[3.0]).is_positive(), "one run shows nothing");
-        assert!(!Effect::of(&[0.0, 0.0, 0.0]).is_positive(), "equal runs show nothing");
-        // Nor do most of them, if the others weigh as much.
-        assert!(!Effect::of(&[3.0, 3.0, 3.0, -8.0]).is_positive());
-        assert!(!Effect::of(&[-3.0, -3.0, -3.0, 8.0]).is_negative());
-        // One huge win does not outweigh many losses.
-        assert!(!Effect::of(&[100.0, -1.0, -1.0, -1.0]).is_positive());
+        let finding = |differences: &[f64]| Effect::of(differences).finding();
+        assert_eq!((finding(UP), finding(DOWN)), (Finding::Holds, Finding::Opposite));
+        assert_eq!(finding(&[3.0]), Finding::TooFew, "one run shows nothing");
+        assert_eq!(finding(&[0.0, 0.0, 0.0]), Finding::Unclear, "equal runs show nothing");
+        // Three errors are few of two pairs, and of three, but not of ten.
+        assert_eq!(finding(&[2.0, 4.0]), Finding::Unclear);
+        assert_eq!(finding(&[1.0, 2.0, 3.0]), Finding::Unclear);
+        assert_eq!(finding(&[1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 2.0]), Finding::Holds);
+        // Most pairs are not enough if the others weigh as much.
+        assert_eq!(finding(&[3.0, 3.0, 3.0, -8.0]), Finding::Unclear);
+        assert_eq!(finding(&[-3.0, -3.0, -3.0, 8.0]), Finding::Unclear);
+        // Nor is a clear mean if most pairs are ties.
+        let mut few = vec![0.0; 30];
+        few.extend([5.0; 9]);
+        assert!(Effect::of(&few).mean > 2.1 * Effect::of(&few).error.unwrap());
+        assert_eq!(finding(&few), Finding::Unclear);
         // A run without a number is a loss, and not forgotten.
         let effect = Effect::of(&[1.0, f64::NAN, 1.5]);
         assert_eq!((effect.n, effect.wins, effect.losses), (3, 2, 1));
@@ -255,11 +333,38 @@ mod tests {
     }
 
     #[test]
-    fn a_predicted_value_holds_within_what_is_allowed_or_two_errors() {
-        let at = |value, error| Condition::value("x", (value, error), -2.0, 0.1, "").holds;
-        assert!(at(-2.05, None) && !at(-2.2, None) && at(-2.2, Some(0.15)) && !at(-1.0, Some(0.2)));
+    fn students_t_by_its_table() {
+        for (n, t) in
+            [(2, 12.706), (11, 2.228), (12, 2.201), (21, 2.086), (41, 2.021), (1001, 1.962)]
+        {
+            assert!((errors(n) - t).abs() < 2.5e-3, "{n}: {}", errors(n));
+        }
+        assert_eq!(errors(1), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_predicted_value_holds_within_what_is_allowed_if_it_is_known_so_well() {
+        let at = |value, error| Condition::value("x", (value, error), -2.0, 0.1, "").finding;
+        assert_eq!(at(-2.05, Some(0.02)), Finding::Holds);
+        assert_eq!(at(-2.05, Some(0.2)), Finding::Unclear, "the error is too large");
+        assert_eq!(at(-2.2, Some(0.15)), Finding::Unclear);
+        assert_eq!(at(-1.0, Some(0.2)), Finding::Differs);
+        assert_eq!(at(-2.0, None), Finding::TooFew);
         let shown = Condition::value("x", (-1.98, Some(0.03)), -2.0, 0.1, "").effect;
-        assert_eq!(shown, "-1.980 ± 0.030 (predicted -2)");
+        assert_eq!(shown, "-1.980 ± 0.030 (predicted -2, give or take 0.1)");
+    }
+
+    #[test]
+    fn what_is_always_so_may_fail_in_one_of_ten() {
+        let of = |hits, n| Condition::always("x", hits, n, "5 clusters").finding;
+        assert_eq!(
+            [of(9, 10), of(8, 10), of(1, 1)],
+            [Finding::Holds, Finding::Differs, Finding::TooFew]
+        );
+        let value = Condition::always("x", 0, 30, "5 clusters");
+        assert_eq!(value.effect, "5 clusters in 0 of 30 runs");
+        let claim = Claim::new("always 5", "made up", vec![value]);
+        assert_eq!(claim.verdict().to_string(), "does not hold", "a value has no opposite");
     }
 
     #[test]
@@ -268,6 +373,6 @@ mod tests {
         assert_eq!(with_error(-0.012345, Some(0.00067), true), "-0.01235 ± 0.00067");
         assert_eq!(with_error(1234567.0, Some(4321.0), true), "+1234600 ± 4300");
         assert_eq!(with_error(3.0, None, true), "+3");
-        assert_eq!(with_error(2.0, Some(0.0), false), "2");
+        assert_eq!(with_error(2.0, Some(0.0), false), "2 ± 0");
     }
 }

@@ -8,9 +8,18 @@ use lehr::run::trace::Observation;
 use super::Stop;
 use super::records::{Point, Record};
 
-struct Follower<'a> {
+/// Notes what a fit shows, until it is told to stop.
+pub struct Follower<'a> {
     stop: Stop<'a>,
-    points: Vec<Point>,
+    /// The observations so far.
+    pub points: Vec<Point>,
+}
+
+impl<'a> Follower<'a> {
+    /// Nothing seen yet.
+    pub fn new(stop: Stop<'a>) -> Self {
+        Follower { stop, points: Vec::new() }
+    }
 }
 
 impl Watcher for Follower<'_> {
@@ -41,7 +50,7 @@ pub fn observe<M: Model>(
     record: &mut Record,
 ) -> anyhow::Result<Option<Fit>> {
     let plan = config.check_for(problem.data)?;
-    let mut follower = Follower { stop, points: Vec::new() };
+    let mut follower = Follower::new(stop);
     let found = fit(problem, &plan, 1, None, &mut follower)?;
     if !found.is_complete() {
         return Ok(None);

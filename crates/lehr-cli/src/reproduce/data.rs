@@ -82,13 +82,18 @@ impl Public {
     }
 }
 
+/// Complains if the folder that the user gave is none.
+pub fn check_folder(options: &Options) -> anyhow::Result<()> {
+    match &options.data {
+        Some(folder) if !folder.is_dir() => {
+            bail!("--data {}: there is no such folder", folder.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The first of some data sets that the user has; an error that says where to get them if there is none.
 pub fn first_of(options: &Options, sets: &[Public]) -> anyhow::Result<(Public, PathBuf)> {
-    if let Some(folder) = &options.data
-        && !folder.is_dir()
-    {
-        bail!("--data {}: there is no such folder", folder.display());
-    }
     let found = sets.iter().find_map(|set| Some((*set, set.find(options)?)));
     found.with_context(|| {
         let wanted: Vec<String> =

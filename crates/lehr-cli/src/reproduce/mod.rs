@@ -1,7 +1,7 @@
 //! `lehr reproduce`: the figures, the theorem and the claims of the paper, run again with controls.
 //!
 //! ```text
-//! an experiment      what is run and why: its jobs, its figures, its claims     fig1.rs ... sgd.rs
+//! an experiment      what is run and why: its jobs, its figures, its claims     fig1/ ... sgd/
 //! jobs -> records    one job is one run; finished ones are kept and not repeated   records.rs, pool.rs
 //! records -> claims  paired differences, their standard errors, a verdict       claims.rs
 //! all of it -> out/  raw tables, figures, a page in Markdown and HTML           tables.rs, page.rs
@@ -9,25 +9,25 @@
 //! Every fit goes through the library's own `fit`, as a user's would.
 
 mod claims;
+mod curve;
+mod data;
 #[cfg(test)]
 mod fake;
 mod fig1;
 mod fig2;
 mod fig3;
 mod fig4;
-mod theorem;
-mod sgd;
-mod curve;
-mod data;
 mod page;
 mod pool;
 mod quench;
 mod records;
+mod sgd;
 mod tables;
+mod theorem;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::anyhow;
 
 pub use claims::{Claim, Condition};
 pub use curve::observe;
@@ -76,6 +76,11 @@ pub trait Experiment: Sync {
     /// those of more.
     fn starts(&self) -> String;
 
+    /// Whether its data come from the user's folder, unless it is to be quick.
+    fn reads_data(&self) -> bool {
+        false
+    }
+
     /// All runs.
     fn jobs(&self) -> Vec<Job>;
 
@@ -87,6 +92,18 @@ pub trait Experiment: Sync {
 
     /// What the finished runs say about the paper's claims.
     fn claims(&self, records: &Records) -> Vec<Claim>;
+}
+
+/// Complains about data that are not there, before hours are spent on other experiments.
+pub fn check(which: Which, options: &Options) -> anyhow::Result<()> {
+    data::check_folder(options)?;
+    match which {
+        Which::Fig1 if !options.quick => data::first_of(options, &[data::MOVIELENS_1M]).map(drop),
+        Which::Fig2 if !options.quick => {
+            data::first_of(options, &[data::NEW_YORK_TIMES, data::REUTERS]).map(drop)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// An experiment with its data read.
@@ -136,7 +153,7 @@ pub fn reproduce(
 ) -> anyhow::Result<Outcome> {
     let folder = out.join(experiment.name());
     std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        .map_err(|error| anyhow!("cannot create the folder {}: {error}", folder.display()))?;
     let jobs = experiment.jobs();
     let mut store = Store::open(&folder, experiment, options)?;
     pool::run(experiment, &jobs, &mut store, threads, quiet)?;

@@ -46,7 +46,7 @@ pub fn run(
     let left = Mutex::new(left);
     let failed = AtomicBool::new(false);
     let stop = || progress::interrupted() || failed.load(Ordering::SeqCst);
-    let kept: Mutex<(&mut Store, f64, usize)> = Mutex::new((store, done, 0));
+    let kept: Mutex<(&mut Store, f64)> = Mutex::new((store, done));
     let work = || -> anyhow::Result<()> {
         loop {
             let next = if stop() { None } else { left.lock().expect("no panic").pop() };
@@ -63,10 +63,9 @@ pub fn run(
                 }
             };
             let Some(record) = found else { return Ok(()) };
-            let (store, cost, count) = &mut *kept.lock().expect("no panic");
+            let (store, cost) = &mut *kept.lock().expect("no panic");
             store.add(record)?;
             *cost += job.cost;
-            *count += 1;
             bar.set_position(share(*cost));
         }
     };

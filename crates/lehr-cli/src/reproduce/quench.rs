@@ -2,27 +2,10 @@
 
 use lehr::FitConfig;
 use lehr::model::Model;
-use lehr::run::fit::{Problem, Progress, State, Watcher, fit};
-use lehr::run::trace::Observation;
+use lehr::run::fit::{Problem, Progress, State, fit};
 
-use crate::reproduce::{Point, Record, Stop};
-
-struct Follower<'a> {
-    stop: Stop<'a>,
-    points: Vec<Point>,
-}
-
-impl Watcher for Follower<'_> {
-    fn observe(&mut self, o: &Observation) -> lehr::Result<()> {
-        let values = [("bound".to_string(), o.bound)].into_iter().collect();
-        self.points.push(Point { step: o.step, items: o.items, values });
-        Ok(())
-    }
-
-    fn wants_stop(&self) -> bool {
-        (self.stop)()
-    }
-}
+use super::curve::Follower;
+use crate::reproduce::{Record, Stop};
 
 /// Climbs from `state` by `config`, which should be that of batch VI. The record's curve goes on, and its
 /// bound becomes the last. `None` if it was stopped.
@@ -35,7 +18,7 @@ pub fn quench<M: Model>(
 ) -> anyhow::Result<Option<State>> {
     let plan = config.check_for(problem.data)?.after(state.step);
     let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
-    let mut follower = Follower { stop, points: Vec::new() };
+    let mut follower = Follower::new(stop);
     let found = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut follower)?;
     if !found.is_complete() {
         return Ok(None);

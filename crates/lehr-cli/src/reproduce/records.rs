@@ -2,14 +2,18 @@
 //! done is not done again.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
+use lehr::math::kernels::Isa;
+use lehr::run::directory::Cpu;
+
 use super::{Experiment, Options};
+use crate::text::name;
 
 /// One run to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +133,15 @@ impl Records {
         self.of(setting, method).iter().filter_map(|r| r.end.get(name).copied()).collect()
     }
 
+    /// The runs of two methods from the same starts, but for those of which the other has no `name`: it
+    /// has failed, which is no win.
+    pub fn pairs(&self, setting: &str, a: &str, b: &str, name: &str) -> Vec<(&Record, &Record)> {
+        let others = self.of(setting, b);
+        let other =
+            |start| others.iter().copied().find(|r| r.start == start && r.end.contains_key(name));
+        self.of(setting, a).into_iter().filter_map(|r| Some((r, other(r.start)?))).collect()
+    }
+
     /// `name` of one method minus that of another, for every start of which the other has it; NaN, which
     /// counts as a loss, where the method itself has not.
     pub fn differences(&self, setting: &str, method: &str, other: &str, name: &str) -> Vec<f64> {
@@ -167,6 +180,8 @@ struct Header {
     lehr: String,
     quick: bool,
     seed: u64,
+    /// Results have the same bits on machines whose kernels are the same.
+    kernels: Isa,
     about: Vec<String>,
 }
 
@@ -191,46 +206,36 @@ impl Store {
             lehr: env!("CARGO_PKG_VERSION").into(),
             quick: options.quick,
             seed: options.seed,
+            kernels: Cpu::here().kernels,
             about: experiment.about(),
         };
-        let failed = |what: &str| format!("{}: cannot {what}", path.display());
+        let failed =
+            |what: &str, error: io::Error| anyhow!("{}: cannot {what}: {error}", path.display());
         let mut file = OpenOptions::new()
             .read(true)
-            .write(true)
+            .append(true)
             .create(true)
-            .truncate(false)
             .open(&path)
-            .with_context(|| failed("open"))?;
+            .map_err(|error| failed("open", error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!(
+                "{}: another process is at work here; wait for it, or choose another folder with -o",
+                folder.display()
+            ),
+            Err(TryLockError::Error(error)) => return Err(failed("lock", error)),
+        }
         let mut text = Vec::new();
-        file.read_to_end(&mut text).with_context(|| failed("read"))?;
+        file.read_to_end(&mut text).map_err(|error| failed("read", error))?;
+        let (records, whole) = match text.is_empty() {
+            true => (HashMap::new(), 0),
+            false => read(&path, &text, &header)?,
+        };
         // A line without its end is what a crash has left of the last one.
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        file.set_len(whole as u64).with_context(|| failed("write"))?;
-        file.seek(SeekFrom::End(0)).with_context(|| failed("write"))?;
-        let mut store = Store { path, file, records: HashMap::new() };
+        file.set_len(whole as u64).map_err(|error| failed("write", error))?;
+        let mut store = Store { path, file, records };
         if whole == 0 {
             store.append(&header)?;
-            return Ok(store);
-        }
-        let lines = text[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        for (number, line) in lines.enumerate() {
-            let place = || format!("{}: line {}", store.path.display(), number + 1);
-            if number == 0 {
-                let found: Header = serde_json::from_slice(line)
-                    .with_context(|| format!("{} is not a list of runs", place()))?;
-                if found != header {
-                    bail!(
-                        "{}: these runs are of other settings ({}); choose another folder with -o, or \
-                         delete this one",
-                        store.path.display(),
-                        difference(&found, &header),
-                    );
-                }
-                continue;
-            }
-            let record: Record = serde_json::from_slice(line)
-                .with_context(|| format!("{} is damaged; delete it and go on", place()))?;
-            store.records.insert(record.key(), record);
         }
         Ok(store)
     }
@@ -251,13 +256,53 @@ impl Store {
         let mut text = serde_json::to_vec(line).context("a run cannot become JSON")?;
         text.push(b'\n');
         let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.with_context(|| format!("{}: cannot write", self.path.display()))
+        written.map_err(|error| anyhow!("{}: cannot write: {error}", self.path.display()))
     }
 
     /// The finished runs of these jobs, in their order.
     pub fn records(&self, jobs: &[Job]) -> Records {
         Records(jobs.iter().filter_map(|job| self.records.get(&job.key()).cloned()).collect())
     }
+}
+
+/// The records of a file that begins with this header, and up to where its lines are whole. Lines that are
+/// damaged are left out: their runs are made again.
+fn read(
+    path: &Path,
+    text: &[u8],
+    header: &Header,
+) -> anyhow::Result<(HashMap<Key, Record>, usize)> {
+    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let mut lines = text[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let first = lines.next().and_then(|line| serde_json::from_slice::<Header>(line).ok());
+    match first {
+        // Of a crash while the first line was written.
+        None if whole == 0 && serde_json::to_vec(header)?.starts_with(text) => {
+            return Ok((HashMap::new(), 0));
+        }
+        None => bail!(
+            "{}: this is not a list of runs; choose another folder with -o, or delete the file",
+            path.display()
+        ),
+        Some(found) if found != *header => bail!(
+            "{}: these runs are of other settings ({}); choose another folder with -o, or delete this one",
+            path.display(),
+            difference(&found, header),
+        ),
+        Some(_) => {}
+    }
+    let mut records = HashMap::new();
+    for (number, line) in lines.enumerate() {
+        match serde_json::from_slice::<Record>(line) {
+            Ok(record) => drop(records.insert(record.key(), record)),
+            Err(_) => eprintln!(
+                "warning: {}: line {} is damaged; its run is made again",
+                path.display(),
+                number + 2
+            ),
+        }
+    }
+    Ok((records, whole))
 }
 
 /// In what two headers differ, for the message.
@@ -273,6 +318,9 @@ fn difference(found: &Header, asked: &Header) -> String {
     }
     if found.lehr != asked.lehr {
         return format!("lehr {}", found.lehr);
+    }
+    if found.kernels != asked.kernels {
+        return format!("a machine with {} kernels", name(&found.kernels));
     }
     let other = found.about.iter().find(|line| !asked.about.contains(line));
     other.map_or_else(|| "other data".into(), |line| format!("\"{line}\""))
@@ -300,9 +348,44 @@ mod tests {
         assert!(store.has(&jobs[0]) && !store.has(&jobs[1]));
         store.add(fake.run(&jobs[1], &|| false).unwrap().unwrap()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), text, "the same bytes as without the crash");
+        drop(store);
         let records = Store::open(folder.path(), &fake, &options()).unwrap().records(&jobs);
         assert_eq!(records.ends("s", "m", "x"), [0.1, 1.1]);
         assert!(records.ends("s", "m", "nothing").is_empty());
+    }
+
+    #[test]
+    fn a_damaged_line_is_left_out_and_another_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let fake = Fake("a");
+        let jobs = fake.jobs();
+        let mut store = Store::open(folder.path(), &fake, &options()).unwrap();
+        jobs.iter().for_each(|j| store.add(fake.run(j, &|| false).unwrap().unwrap()).unwrap());
+        drop(store);
+        let path = folder.path().join("runs.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines[2] = "{\"setting\":";
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let store = Store::open(folder.path(), &fake, &options()).unwrap();
+        assert_eq!(jobs.iter().map(|job| store.has(job)).collect::<Vec<_>>(), [true, false, true]);
+        drop(store);
+        for notes in ["a\nmy notes", "my notes", "\n"] {
+            std::fs::write(&path, notes).unwrap();
+            let error = Store::open(folder.path(), &fake, &options()).unwrap_err().to_string();
+            assert!(error.contains("not a list of runs"), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), notes);
+        }
+    }
+
+    #[test]
+    fn two_cannot_write_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Store::open(folder.path(), &Fake("a"), &options()).unwrap();
+        let error = Store::open(folder.path(), &Fake("a"), &options()).unwrap_err().to_string();
+        assert!(error.contains("another process"), "{error}");
+        drop(first);
+        Store::open(folder.path(), &Fake("a"), &options()).unwrap();
     }
 
     #[test]

@@ -23,21 +23,18 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Claim> 
             format!("bound after {sweeps}, SVI+ minus batch"),
             bounds(&short, Method::Batch),
         )
-        .remark(found.still_moving()),
-        Claim::new(
-            "Control: the local optimum is better, and not only reached sooner",
-            "bound after ten times as many sweeps, SVI+ minus batch",
-            bounds(&long, Method::Batch),
+        .remark(format!("{} {}", found.still_moving(), found.guards())),
+        Claim::control(
+            "The local optimum is better, and not only reached sooner",
+            "bound after ten times as many sweeps, SVI+ (with rho 1 once quiet, so that nothing holds it back \
+             at the end) minus batch",
+            found.conditions(&long, |s| found.ends(s, Method::QuietOne, Method::Batch), "nats"),
         )
         .remark(found.means(&long)),
         Claim::new(
             "SVI+ converges significantly faster",
-            "sweeps in which batch reaches its own last bound, minus those in which SVI+ reaches the same \
-             bound (one more than were made, if it never does)",
+            "sweeps of batch minus sweeps of SVI+ to the lower of their two last bounds",
             found.conditions(&short, |s| found.sweeps_saved(s), "sweeps"),
-        )
-        .remark(
-            "A run that still climbs when it ends reaches its own last bound in its last sweep only.",
         ),
         Claim::new(
             "The gain is entirely due to annealing: SVI+ is better than its step size without noise",
@@ -45,8 +42,8 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Claim> 
             bounds(&is_main, Method::Damped),
         )
         .remark(found.means(&is_main)),
-        Claim::new(
-            "Control: nothing without noise does it, such as batch with the gauge step",
+        Claim::control(
+            "It takes noise: SVI+ is better than batch with the gauge step, which has none",
             format!("bound after {sweeps}, SVI+ minus batch with gauge step"),
             bounds(&short, Method::Gauge),
         )
@@ -55,13 +52,13 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Claim> 
              Where it ends as high or higher, what SVI+ gains over batch is motion that batch makes slowly, not \
              the escape from a worse optimum.",
         ),
-        Claim::new(
-            "Gaussian noise is what helps: SVI+ is better than noise from taking M_t of the ratings",
+        Claim::control(
+            "It takes Gaussian noise: SVI+ is better than noise from taking M_t of the ratings",
             format!("bound after {sweeps}, SVI+ minus subsample"),
             bounds(&is_main, Method::Subsample),
         ),
-        Claim::new(
-            "Control: rho = 0.85 in every sweep is better than 1 once a row's noise is over",
+        Claim::control(
+            "It takes rho = 0.85: in every sweep that is better than 1 once a row's noise is over",
             format!("bound after {sweeps}, SVI+ minus SVI+ with rho 1 once quiet"),
             bounds(&is_main, Method::QuietOne),
         ),
@@ -89,28 +86,33 @@ impl Found<'_> {
         self.records.of(&setting.name, method.name())
     }
 
-    /// The runs of two methods from the same starts.
-    fn pairs(&self, setting: &Setting, a: Method, b: Method) -> Vec<(&Record, &Record)> {
-        let others = self.runs(setting, b);
-        let other = |start| others.iter().copied().find(move |r| r.start == start);
-        self.runs(setting, a).into_iter().filter_map(|r| Some((r, other(r.start)?))).collect()
-    }
-
-    /// Last bounds of one method minus those of another. A run that has lost its bound counts as a loss.
+    /// Last bounds of one method minus those of another.
     fn ends(&self, setting: &Setting, a: Method, b: Method) -> Vec<f64> {
-        let difference = |(a, b): (&Record, &Record)| end(a) - end(b);
-        self.pairs(setting, a, b).into_iter().map(difference).collect()
+        self.records.differences(&setting.name, a.name(), b.name(), "bound")
     }
 
-    /// Sweeps of batch to its own last bound minus those of SVI+ to the same.
+    /// Sweeps of batch minus those of SVI+ to the lower of their last bounds, which both have reached.
     fn sweeps_saved(&self, setting: &Setting) -> Vec<f64> {
-        let never = setting.sweeps + 1;
+        let (plus, batch) = (Method::SviPlus.name(), Method::Batch.name());
         let saved = |(plus, batch): (&Record, &Record)| {
-            let goal = end(batch);
-            let sweeps = |record| reached(record, goal).unwrap_or(never) as f64;
-            sweeps(batch) - sweeps(plus)
+            let goal = end(plus).min(end(batch));
+            let sweeps = |record| reached(record, goal).map_or(f64::NAN, |sweep| sweep as f64);
+            if end(plus).is_nan() { f64::NAN } else { sweeps(batch) - sweeps(plus) }
         };
-        self.pairs(setting, Method::SviPlus, Method::Batch).into_iter().map(saved).collect()
+        self.records.pairs(&setting.name, plus, batch, "bound").into_iter().map(saved).collect()
+    }
+
+    /// How often the guard had to act.
+    fn guards(&self) -> String {
+        let of = |setting: &Setting| {
+            let hits = self.records.ends(&setting.name, Method::SviPlus.name(), "guard_hits");
+            format!("{}: {}", setting.name, rounded(mean(hits.into_iter()), 3))
+        };
+        let main = self.settings.iter().filter(|s| is_main(s));
+        format!(
+            "Rows of a run of SVI+ whose noise the guard refused, on average: {}.",
+            main.map(of).collect::<Vec<_>>().join("; ")
+        )
     }
 
     /// Whether the runs had ended at all.
@@ -133,13 +135,14 @@ impl Found<'_> {
         )
     }
 
-    /// The mean last bound of every method.
+    /// The mean last bound of every method, from the starts that all of them have.
     fn means(&self, which: &dyn Fn(&Setting) -> bool) -> String {
         let mut texts = Vec::new();
         for setting in self.settings.iter().filter(|setting| which(setting)) {
+            let starts = setting.methods.iter().map(|&(_, starts)| starts).min().unwrap_or(0);
             let of = |&(method, _): &(Method, u32)| {
-                let bound = mean(self.runs(setting, method).into_iter().map(end));
-                format!("{} {bound:.1}", method.name())
+                let runs = self.runs(setting, method).into_iter().filter(|run| run.start < starts);
+                format!("{} {:.1}", method.name(), mean(runs.map(end)))
             };
             let methods: Vec<String> = setting.methods.iter().map(of).collect();
             texts.push(format!("{}: {}", setting.name, methods.join("; ")));

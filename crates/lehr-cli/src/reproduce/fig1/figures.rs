@@ -64,8 +64,12 @@ pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Picture
     long.panels = settings
         .iter()
         .filter(|s| s.long)
-        .map(|s| panel(s, &rank(s), records, &Method::MAIN, fan).x_log())
+        .map(|s| {
+            let methods: Vec<Method> = s.methods.iter().map(|&(method, _)| method).collect();
+            panel(s, &format!("{}, {}", rank(s), scale(s)), records, &methods, fan).x_log()
+        })
         .collect();
+    long.columns = Some(2);
     pictures.push(Picture {
         suffix: "long".into(),
         caption: format!(

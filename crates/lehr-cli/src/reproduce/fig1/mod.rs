@@ -54,6 +54,10 @@ impl Experiment for Fig1 {
         settings::starts(&self.sets, &self.settings)
     }
 
+    fn reads_data(&self) -> bool {
+        true
+    }
+
     fn jobs(&self) -> Vec<Job> {
         self.settings.iter().flat_map(|setting| setting.jobs(&self.sets[setting.set])).collect()
     }
@@ -116,7 +120,7 @@ mod tests {
     fn noise_helps(method: &str, start: u32) -> f64 {
         let gain = if method.starts_with("SVI+") { 10.0 } else { 0.0 };
         let own = if method == Method::SviPlus.name() { 1.0 } else { 0.0 };
-        gain + own + 0.1 * f64::from(start)
+        (gain + own) * (1.0 + 0.05 * f64::from(start % 3)) + 0.1 * f64::from(start)
     }
 
     #[test]
@@ -126,8 +130,8 @@ mod tests {
         let keys: std::collections::BTreeSet<_> =
             jobs.iter().map(|job| (&job.setting, &job.method, job.start)).collect();
         assert_eq!(keys.len(), jobs.len());
-        // Two ranks: six methods, then three at two more scales of the start and in long runs.
-        assert_eq!(jobs.len(), 3 * 2 * (6 + 2 * 3 + 3));
+        // Two ranks: six methods, then three at two more scales of the start, four in two kinds of long runs.
+        assert_eq!(jobs.len(), 3 * 2 * (6 + 2 * 3 + 2 * 4));
         assert!(jobs.iter().all(|job| job.cost > 0.0 && job.start < 3));
         let (setting, set) = (&experiment.settings[0], &experiment.sets[0]);
         let seed = |method, start| setting.config(method, set, 1, start).seed;
@@ -160,7 +164,7 @@ mod tests {
             ("made", vec![2, 2]),
             ("controls", vec![6, 6]),
             ("starts", vec![3; 6]),
-            ("long", vec![3, 3]),
+            ("long", vec![4; 4]),
         ];
         assert_eq!(shape, expected);
     }

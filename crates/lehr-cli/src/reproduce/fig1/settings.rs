@@ -129,13 +129,20 @@ pub fn all(sets: &[Set], options: &Options) -> Vec<Setting> {
             }
             let sweeps = LONGER * set.sweeps;
             let few = options.runs(5, 3);
-            settings.push(Setting {
-                sweeps,
-                eval_every: LONGER,
-                long: true,
-                methods: Method::MAIN.map(|method| (method, few)).to_vec(),
-                ..setting(dims, format!("{name}, {sweeps} sweeps"))
-            });
+            for scale in [SCALES[0], SCALES[1]] {
+                let start =
+                    if scale == 1.0 { String::new() } else { format!(", starts of scale {scale}") };
+                let name = format!("{name}{start}, {sweeps} sweeps");
+                let long = [Method::Batch, Method::SviPlus, Method::QuietOne, Method::Gauge];
+                settings.push(Setting {
+                    sweeps,
+                    scale,
+                    eval_every: LONGER,
+                    long: true,
+                    methods: long.map(|method| (method, few)).to_vec(),
+                    ..setting(dims, name)
+                });
+            }
         }
     }
     settings
@@ -212,11 +219,11 @@ pub fn about(sets: &[Set]) -> Vec<String> {
          No run stops early.",
         DIMS[0], DIMS[1],
     )];
-    let slopes: Vec<String> =
-        sets.iter().map(|set| format!("M_t = {}t for {}", set.slope, set.name)).collect();
+    let mut slopes: Vec<String> = sets.iter().map(|set| format!("M_t = {}t", set.slope)).collect();
+    slopes.dedup();
     about.push(format!(
-        "`batch`: rho = 1. `SVI+`: rho = {RHO} in every sweep, {}; each user and item has its own ratings as |S|, \
-         so its noise ends when M_t has reached their number (the most popular items are noisy to the end where \
+        "`batch`: rho = 1. `SVI+`: rho = {RHO} in every sweep, {}. The paper writes S_t = Omega; we read it so that \
+         each user and item has its own ratings as |S|, and its noise ends when M_t has reached their number (the most popular items are noisy to the end where \
          they have more ratings than the last M_t); the variance is the paper's |S|/M - 1; a row that \
          noise would push below half of its prior precision takes its noiseless step (guard \
          `reject-below-prior`).",
@@ -256,7 +263,8 @@ pub fn starts(sets: &[Set], settings: &[Setting]) -> String {
         }
         if let Some(long) = of_set.iter().find(|setting| setting.long) {
             text.push_str(&format!(
-                "; and {} starts of these three for {} sweeps, to see where they end",
+                "; and, from the prior and at the scale 0.3, {} starts of these and of SVI+ with rho 1 once \
+                 quiet for {} sweeps, to see where they end",
                 long.starts(Method::Batch),
                 long.sweeps
             ));

@@ -26,21 +26,21 @@ pub fn all(settings: &Settings, records: &Records) -> Vec<Claim> {
             after("local"),
             found.small_batches(),
         ),
-        Claim::new(
-            &format!("Control, words that were not looked at: SVI+ is better than SVI with |S| = {large}"),
+        Claim::control(
+            &format!("By words that were not looked at, too, SVI+ is better than SVI with |S| = {large}"),
             after("completion"),
             found.against_large("completion"),
         )
         .remark(format!("{} {}", found.means("completion"), found.means("full"))),
-        Claim::new(
+        Claim::control(
             &format!(
-                "Control, words that were not looked at: SVI+ is better than SVI with |S| = {small}, {middle}"
+                "By words that were not looked at, too, SVI+ is better than SVI with |S| = {small}, {middle}"
             ),
             after("completion"),
             found.against_small("completion"),
         ),
-        Claim::new(
-            "Control: it is the noise and not the clamping, other guards do as well",
+        Claim::control(
+            "It is the noise and not the clamping: with other guards SVI+ is better, too",
             format!(
                 "SVI+ minus SVI with |S| = {large} after {steps} steps, guard `shrink` and law `gamma`, {}",
                 settings.schedules[0].name
@@ -48,9 +48,9 @@ pub fn all(settings: &Settings, records: &Records) -> Vec<Claim> {
             found.other_guards(),
         )
         .remark(found.masses()),
-        Claim::new(
+        Claim::control(
             &format!(
-                "Control, equal numbers of documents: SVI+ is better than SVI with |S| = {small}, {middle}"
+                "After equal numbers of documents, too, SVI+ is better than SVI with |S| = {small}, {middle}"
             ),
             format!(
                 "`local` of SVI with |S| = M after {steps} steps, and of SVI+ after as many documents ({} and {} \
@@ -137,9 +137,10 @@ impl Found<'_> {
             for m in self.ms() {
                 let documents = self.settings.steps * m as u64;
                 let difference = |(plus, svi): (&Record, &Record)| {
-                    after(plus, documents, "local") - end(svi, "local")
+                    after(plus, documents, "local") - svi.end["local"]
                 };
-                let pairs = self.pairs(schedule, Method::Plus(m, Noise::Clamp), Method::Svi(m));
+                let (plus, svi) = (Method::Plus(m, Noise::Clamp).name(), Method::Svi(m).name());
+                let pairs = self.records.pairs(&schedule.name, &plus, &svi, "local");
                 let differences: Vec<f64> = pairs.into_iter().map(difference).collect();
                 let when = format!("M = {m}, {documents} documents, {}", schedule.name);
                 conditions.push(Condition::paired(when, &differences, UNIT));
@@ -148,20 +149,8 @@ impl Found<'_> {
         conditions
     }
 
-    fn runs(&self, schedule: &Schedule, method: Method) -> Vec<&Record> {
-        self.records.of(&schedule.name, &method.name())
-    }
-
-    /// The runs of two methods from the same starts.
-    fn pairs(&self, schedule: &Schedule, a: Method, b: Method) -> Vec<(&Record, &Record)> {
-        let others = self.runs(schedule, b);
-        let other = |start| others.iter().copied().find(move |r| r.start == start);
-        self.runs(schedule, a).into_iter().filter_map(|r| Some((r, other(r.start)?))).collect()
-    }
-
     fn ends(&self, schedule: &Schedule, a: Method, b: Method, score: &str) -> Vec<f64> {
-        let difference = |(a, b): (&Record, &Record)| end(a, score) - end(b, score);
-        self.pairs(schedule, a, b).into_iter().map(difference).collect()
+        self.records.differences(&schedule.name, &a.name(), &b.name(), score)
     }
 
     fn mean(&self, schedule: &Schedule, method: Method, name: &str) -> f64 {
@@ -198,10 +187,6 @@ impl Found<'_> {
             texts.join("; ")
         )
     }
-}
-
-fn end(record: &Record, score: &str) -> f64 {
-    record.end.get(score).copied().unwrap_or(f64::NAN)
 }
 
 /// A score after so many documents.

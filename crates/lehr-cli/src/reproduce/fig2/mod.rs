@@ -69,6 +69,10 @@ impl Experiment for Fig2 {
         self.settings.starts()
     }
 
+    fn reads_data(&self) -> bool {
+        true
+    }
+
     fn jobs(&self) -> Vec<Job> {
         self.settings.jobs()
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{CONTROL, Fig3, M_0, Method, Set};
-use crate::reproduce::{Claim, Condition, Records};
+use crate::reproduce::{Claim, Condition, Record, Records};
 use crate::text::rounded;
 
 const UNIT: &str = "nats";
@@ -13,75 +13,82 @@ const MOMENTS: [(&str, &str); 2] = [("before", "before the quench"), ("after", "
 /// All claims.
 pub fn all(fig: &Fig3, records: &Records) -> Vec<Claim> {
     let with = format!(
-        "{} starts; before: when noise ends; after: when batch VI has finished",
+        "{} starts; before: when noise ends; after: when batch VI has finished; the paper does not give its \
+         step size, so there are two",
         fig.starts
     );
     vec![
         Claim::new(
             "SVI+ reaches better local optima than batch inference",
             with.as_str(),
-            against(fig, records, None, "batch VI", &MOMENTS),
+            against(fig, records, &Steps::ALL, |_| Method::Batch),
         )
         .remark(guard_remark(fig, records)),
         Claim::new(
             "SVI+ reaches better local optima than regular SVI",
             with.as_str(),
-            against(fig, records, None, "SVI", &MOMENTS),
+            against(fig, records, &Steps::ALL, Steps::svi),
         ),
         Claim::new("SVI+ with smaller M is better", with.as_str(), smaller(fig, records)),
-        Claim::new(
-            "(control) SVI+ is better than batch inference with the other guard, too",
-            format!("guard `{CONTROL}`, otherwise the same"),
-            against(fig, records, Some(CONTROL), "batch VI", &MOMENTS),
-        ),
-        Claim::new(
-            "(control) SVI+ is better with larger steps, too",
-            "SVI and SVI+ with rho_t = (1 + t)^-0.6, otherwise the same",
-            larger(fig, records),
+        Claim::control(
+            "SVI+ is better than batch inference with the other guard, too",
+            format!("guard `{CONTROL}`, the usual steps"),
+            against(fig, records, &[Steps::OtherGuard], |_| Method::Batch),
         ),
         restarts(fig, records),
         annealed(fig, records),
     ]
 }
 
-fn plus(set: &Set, guard: Option<super::Guard>) -> impl Iterator<Item = (usize, String)> {
-    set.effective
-        .iter()
-        .map(move |&effective| (effective, Method::SviPlus { effective, guard }.name()))
+/// How SVI and SVI+ make their steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    Usual,
+    Larger,
+    OtherGuard,
 }
 
-/// SVI+ against another method, on each data set and for each M.
+impl Steps {
+    const ALL: [Steps; 2] = [Steps::Usual, Steps::Larger];
+
+    fn svi_plus(self, effective: usize) -> Method {
+        match self {
+            Steps::Usual => Method::SviPlus { effective, guard: None },
+            Steps::Larger => Method::Larger { effective: Some(effective) },
+            Steps::OtherGuard => Method::SviPlus { effective, guard: Some(CONTROL) },
+        }
+    }
+
+    fn svi(self) -> Method {
+        match self {
+            Steps::Larger => Method::Larger { effective: None },
+            Steps::Usual | Steps::OtherGuard => Method::Svi,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Steps::Larger => "larger steps",
+            Steps::Usual | Steps::OtherGuard => "usual steps",
+        }
+    }
+}
+
+/// SVI+ against another method, on each data set, for each M and kind of steps.
 fn against(
     fig: &Fig3,
     records: &Records,
-    guard: Option<super::Guard>,
-    other: &str,
-    moments: &[(&str, &str)],
+    kinds: &[Steps],
+    other: impl Fn(Steps) -> Method,
 ) -> Vec<Condition> {
     let mut conditions = Vec::new();
     for set in &fig.sets {
-        for (m, method) in plus(set, guard) {
-            for (name, moment) in moments {
-                let differences = records.differences(set.name, &method, other, name);
-                let when = format!("{}, M = {m}, {moment}", set.name);
-                conditions.push(Condition::paired(when, &differences, UNIT));
-            }
-        }
-    }
-    conditions
-}
-
-/// SVI+ with larger steps against batch VI, and against SVI with the same steps.
-fn larger(fig: &Fig3, records: &Records) -> Vec<Condition> {
-    let (batch, svi) = (Method::Batch.name(), Method::Larger { effective: None }.name());
-    let mut conditions = Vec::new();
-    for set in &fig.sets {
-        for &m in set.effective {
-            let method = Method::Larger { effective: Some(m) }.name();
-            for (other, words) in [(&batch, "batch VI"), (&svi, "SVI")] {
+        for &steps in kinds {
+            for &m in set.effective {
+                let (this, other) = (steps.svi_plus(m).name(), other(steps).name());
                 for (name, moment) in MOMENTS {
-                    let differences = records.differences(set.name, &method, other, name);
-                    let when = format!("{}, M = {m}, against {words}, {moment}", set.name);
+                    let differences = records.differences(set.name, &this, &other, name);
+                    let when = format!("{}, M = {m}, {}, {moment}", set.name, steps.words());
                     conditions.push(Condition::paired(when, &differences, UNIT));
                 }
             }
@@ -94,13 +101,17 @@ fn larger(fig: &Fig3, records: &Records) -> Vec<Condition> {
 fn smaller(fig: &Fig3, records: &Records) -> Vec<Condition> {
     let mut conditions = Vec::new();
     for set in &fig.sets {
-        let methods: Vec<(usize, String)> = plus(set, None).collect();
-        for pair in methods.windows(2) {
-            let [(small, this), (large, other)] = pair else { continue };
-            for (name, moment) in MOMENTS {
-                let differences = records.differences(set.name, this, other, name);
-                let when = format!("{}, M = {small} against {large}, {moment}", set.name);
-                conditions.push(Condition::paired(when, &differences, UNIT));
+        for steps in Steps::ALL {
+            for pair in set.effective.windows(2) {
+                let (this, other) =
+                    (steps.svi_plus(pair[0]).name(), steps.svi_plus(pair[1]).name());
+                for (name, moment) in MOMENTS {
+                    let differences = records.differences(set.name, &this, &other, name);
+                    let (what, steps) =
+                        (format!("M = {} against {}", pair[0], pair[1]), steps.words());
+                    let when = format!("{}, {what}, {steps}, {moment}", set.name);
+                    conditions.push(Condition::paired(when, &differences, UNIT));
+                }
             }
         }
     }
@@ -122,8 +133,8 @@ pub fn worth(records: &Records, set: &Set, method: &str) -> f64 {
         .map_or(1.0, |(this, climb)| this / climb)
 }
 
-/// A method against the best of as many climbs as one run of it is worth: at least one, at most what
-/// there are. Parts of a climb count as a whole one.
+/// A method against the best of as many climbs as one run of it is worth, at most what there are: between
+/// whole numbers of climbs, so far between what is above the best of one and of the other.
 fn against_restarts(
     fig: &Fig3,
     records: &Records,
@@ -133,13 +144,14 @@ fn against_restarts(
 ) -> Condition {
     let method = method.name();
     let worth = worth(records, set, &method);
-    let k = (worth.ceil() as u32).clamp(1, fig.restarts);
-    let when = format!(
-        "{}, {what}, against the best of {k} (worth {} climbs)",
-        set.name,
-        rounded(worth, 2)
-    );
-    Condition::paired(when, &above_best_of(fig, records, set, &method, k), UNIT)
+    let k = worth.clamp(1.0, f64::from(fig.restarts));
+    let above = |k: f64| above_best_of(fig, records, set, &method, k as u32);
+    let part = k - k.floor();
+    let between = above(k.floor()).into_iter().zip(above(k.ceil()));
+    let differences: Vec<f64> =
+        between.map(|(fewer, more)| (1.0 - part) * fewer + part * more).collect();
+    let when = format!("{}, {what}, worth {} climbs", set.name, rounded(worth, 2));
+    Condition::paired(when, &differences, UNIT)
 }
 
 /// A method's final bound minus the best of `k` climbs of batch VI: the same start, and further ones
@@ -154,27 +166,27 @@ pub fn above_best_of(fig: &Fig3, records: &Records, set: &Set, method: &str, k: 
         let group = (0..k).filter_map(|i| climbs.get(&(start + i * fig.starts)));
         group.copied().reduce(f64::max)
     };
+    let own = |r: &Record| r.end.get("after").copied().unwrap_or(f64::NAN);
     let found = records.of(set.name, method);
-    found.iter().filter_map(|r| Some(r.end.get("after")? - best(r.start)?)).collect()
+    found.iter().filter_map(|r| Some(own(r) - best(r.start)?)).collect()
 }
 
 fn restarts(fig: &Fig3, records: &Records) -> Claim {
     let mut conditions = Vec::new();
     for set in &fig.sets {
-        for &m in set.effective {
-            let method = Method::SviPlus { effective: m, guard: None };
-            conditions.push(against_restarts(fig, records, set, method, &format!("M = {m}")));
-            let larger = Method::Larger { effective: Some(m) };
-            let what = format!("M = {m}, larger steps");
-            conditions.push(against_restarts(fig, records, set, larger, &what));
+        for steps in Steps::ALL {
+            for &m in set.effective {
+                let what = format!("M = {m}, {}", steps.words());
+                conditions.push(against_restarts(fig, records, set, steps.svi_plus(m), &what));
+            }
         }
     }
     let setting =
-        "after the quench; as many restarts as take the same number of passes or just more";
+        "after the quench; the best of as many restarts as take the same number of passes";
     let climbs = fig.sets.iter().filter_map(|set| {
         let (batch, more) = (Method::Batch.name(), Method::MoreBatch.name());
         let climb = passes(records, set, &[&batch, &more])?;
-        let plus = passes(records, set, &[&plus(set, None).next()?.1])?;
+        let plus = passes(records, set, &[&Steps::Usual.svi_plus(*set.effective.first()?).name()])?;
         Some(format!(
             "{}: a climb of batch VI takes {} passes on average, SVI+ with its quench {}",
             set.name,
@@ -182,9 +194,9 @@ fn restarts(fig: &Fig3, records: &Records) -> Claim {
             rounded(plus, 3)
         ))
     });
-    let words = "(control) SVI+ is better than restarts of batch inference at equal compute";
+    let words = "SVI+ is better than restarts of batch inference at equal compute";
     let remark = climbs.collect::<Vec<_>>().join("; ");
-    Claim::new(words, setting, conditions).remark(format!(
+    Claim::control(words, setting, conditions).remark(format!(
         "{remark}. Both are climbed until a sweep changes the bound by less than 1e-8 of it; a looser end \
          would make restarts cheaper and more of them fit in."
     ))
@@ -202,8 +214,8 @@ fn annealed(fig: &Fig3, records: &Records) -> Claim {
             conditions.push(against_restarts(fig, records, set, method, &what));
         }
     }
-    let words = "(control) annealing the full batch is better than batch inference";
-    Claim::new(
+    let words = "Annealing the full batch is better than batch inference";
+    Claim::control(
         words,
         "rho = 0.5 while noisy, M growing to N, then batch VI; after the quench",
         conditions,
@@ -222,7 +234,8 @@ fn guard_remark(fig: &Fig3, records: &Records) -> String {
         if let Some(held) = mean(set, &batch, "components") {
             parts.push(format!("{}, batch VI: {} components", set.name, rounded(held, 2)));
         }
-        for (m, method) in plus(set, None) {
+        for &m in set.effective {
+            let method = Steps::Usual.svi_plus(m).name();
             let share = mean(set, &method, "guard_share").zip(mean(set, &method, "components"));
             if let Some((share, held)) = share {
                 parts.push(format!(

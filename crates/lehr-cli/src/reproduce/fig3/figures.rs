@@ -22,8 +22,9 @@ pub fn all(fig: &Fig3, records: &Records) -> Vec<Picture> {
         Picture {
             suffix: String::new(),
             caption: format!(
-                "The paper's Figure 3 with all starts. Up to pass {passes} SVI and SVI+ are noisy; then \
-                 batch VI finishes them. A run that has ended keeps its value in the mean."
+                "The paper's Figure 3 with all starts and the usual steps. Up to pass {passes} SVI and SVI+ are \
+                 noisy; then batch VI finishes them, beyond the right edge for some. A run that has ended \
+                 keeps its value in the mean."
             ),
             figure: curves,
         },
@@ -64,18 +65,18 @@ fn range(records: &Records, set: &Set, methods: &[Method], share: f64) -> Option
 
 /// Every method of the paper with its colour.
 fn compared(set: &Set) -> Vec<(Method, Colour)> {
-    let greens = [Colour::VERMILION, Colour::GREEN, Colour::PURPLE];
+    let colours = [Colour::VERMILION, Colour::GREEN, Colour::PURPLE];
     let plus = set
         .effective
         .iter()
-        .zip(greens)
+        .zip(colours)
         .map(|(&effective, colour)| (Method::SviPlus { effective, guard: None }, colour));
-    [(Method::Batch, Colour::BLUE), (Method::Svi, Colour::ORANGE)].into_iter().chain(plus).collect()
+    [(Method::Batch, Colour::BLUE), (Method::Svi, Colour::BLACK)].into_iter().chain(plus).collect()
 }
 
 fn curve_panel(fig: &Fig3, records: &Records, set: &Set) -> Panel {
     let n_items = set.points.n_items() as f64;
-    let end = 1.3 * fig.passes as f64;
+    let end = 1.75 * fig.passes as f64;
     let title = format!("{}, |S| = {}", set.name, set.batch);
     let mut panel =
         Panel::new(title).x_label("passes over the data").y_label("bound (nats)").x_range(0.0, end);

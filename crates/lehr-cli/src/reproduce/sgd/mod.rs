@@ -10,6 +10,7 @@ mod verdicts;
 use anyhow::Context;
 
 use super::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop};
+use crate::text::counted;
 use digits::{Digit, N_CLASSES, N_DIGITS, N_PIXELS, N_TEST, N_VALIDATION, Split};
 use network::N_HIDDEN;
 use train::{BATCH, EFFECTIVE, Method, Training};
@@ -90,7 +91,7 @@ impl Experiment for Sgd {
     }
 
     fn starts(&self) -> String {
-        format!("{} starts.", self.starts)
+        format!("{}.", counted(u64::from(self.starts), "start"))
     }
 
     fn jobs(&self) -> Vec<Job> {

@@ -18,7 +18,7 @@ mod verdicts;
 use anyhow::Context;
 
 use super::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop};
-use crate::text::rounded;
+use crate::text::{counted, rounded};
 use gradient::{Draw, Method};
 use population::{N_DIRECTIONS, N_ITEMS, Population, SHAPE, SHARES};
 
@@ -168,7 +168,7 @@ impl Experiment for Theorem {
     }
 
     fn starts(&self) -> String {
-        format!("{} starts.", self.starts)
+        format!("{}.", counted(u64::from(self.starts), "start"))
     }
 
     fn jobs(&self) -> Vec<Job> {

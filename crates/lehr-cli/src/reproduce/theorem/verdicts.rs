@@ -7,7 +7,7 @@ use super::{
     BY_SIZE, BY_TAU, EFFECTIVE, FEWER, NOISY_SIZES, OF_FEWER, PLAIN_SIZES, SIZES, TAU, predict,
     setting,
 };
-use crate::reproduce::claims::with_error;
+use crate::reproduce::claims::{Effect, Finding, with_error};
 use crate::reproduce::{Claim, Condition, Records};
 use crate::text::rounded;
 
@@ -19,14 +19,55 @@ const ALLOWED_VARIANCE: f64 = 0.003;
 
 /// The claims, in the order of the paper.
 pub fn claims(populations: &[Population], records: &Records) -> Vec<Claim> {
-    vec![
-        moments(populations, records),
-        distance_by_tau(populations, records),
-        skewness_by_tau(populations, records),
-        plain_by_size(populations, records),
-        noisy_by_size(populations, records),
-        nearer(populations, records),
-    ]
+    let mut claims = vec![moments(populations, records)];
+    for whose in Whose::ALL {
+        claims.push(distance_by_tau(populations, records, whose));
+        claims.push(skewness_by_tau(populations, records, whose));
+    }
+    claims.push(plain_by_size(populations, records));
+    for whose in Whose::ALL {
+        claims.push(noisy_by_size(populations, records, whose));
+        claims.push(nearer(populations, records, whose));
+    }
+    claims
+}
+
+/// Whose noise a claim is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The theorem's.
+    Theorem,
+    /// That of the algorithm that is run.
+    Algorithm,
+    /// Other laws, which the paper does not speak of.
+    Controls,
+}
+
+impl Whose {
+    const ALL: [Whose; 3] = [Whose::Theorem, Whose::Algorithm, Whose::Controls];
+
+    /// Those of some methods that are its own.
+    fn of(self, methods: &[Method]) -> impl Iterator<Item = Method> {
+        let is_own = move |method: &Method| match self {
+            Whose::Theorem => *method == Method::Exact,
+            Whose::Algorithm => *method == Method::Algorithm1,
+            Whose::Controls => !matches!(method, Method::Exact | Method::Algorithm1),
+        };
+        methods.iter().copied().filter(is_own).collect::<Vec<_>>().into_iter()
+    }
+
+    /// A claim with its name.
+    fn claim(self, words: &str, setting: String, conditions: Vec<Condition>) -> Claim {
+        match self {
+            Whose::Theorem => {
+                Claim::new(&format!("{words}: the theorem's noise"), setting, conditions)
+            }
+            Whose::Algorithm => Claim::new(&format!("{words}: Algorithm 1"), setting, conditions),
+            Whose::Controls => {
+                Claim::control(&format!("{words}: other noise"), setting, conditions)
+            }
+        }
+    }
 }
 
 /// Fitted exponents as conditions, what theory gives for the same points, and what could not be fitted.
@@ -61,24 +102,28 @@ impl<'a> Exponents<'a> {
         let found = (value, Some(error));
         let mut condition = Condition::value(when, found, self.predicted, ALLOWED, &range);
         // The theorem is a bound: what falls faster obeys it.
-        condition.holds |= value < self.predicted;
-        condition.opposite = !condition.holds;
+        if value < self.predicted && condition.finding == Finding::Differs {
+            condition.finding = Finding::Holds;
+        }
         self.conditions.push(condition);
     }
 
-    fn claim(self, words: &str, setting: String, remark: &str) -> Claim {
-        let mut remark = format!(
-            "{remark} What exact cumulants (with Edgeworth's series to the second order for the distance) \
-             give for the same points: {}.",
-            self.theory.join("; "),
-        );
+    fn claim(self, whose: Whose, words: &str, setting: String, remark: &str) -> Claim {
+        let mut remark = remark.to_string();
+        if !self.theory.is_empty() {
+            remark += &format!(
+                " What exact cumulants (with Edgeworth's series to the second order for the distance) give \
+                 for the same points: {}.",
+                self.theory.join("; "),
+            );
+        }
         if !self.unseen.is_empty() {
             remark += &format!(
-                " Too near the floor for an exponent, with so few gradients: {}.",
+                " Without an exponent, because of too few starts or a distance too near the floor: {}.",
                 self.unseen.join("; ")
             );
         }
-        Claim::new(words, setting, self.conditions).remark(remark.trim_start())
+        whose.claim(words, setting, self.conditions).remark(remark.trim_start())
     }
 }
 
@@ -114,10 +159,11 @@ fn exponents_in_tau<'a>(
     populations: &[Population],
     records: &'a Records,
     measure: Measure,
+    whose: Whose,
 ) -> Exponents<'a> {
     let mut found = Exponents::new(records, -2.0, "tau");
     for population in populations {
-        for method in BY_TAU {
+        for method in whose.of(&BY_TAU) {
             let spots = along_tau(population, method, &SIZES);
             let when = format!("{}, {}", method.name(), population.name);
             found.add(when, measure, population, &spots);
@@ -126,26 +172,43 @@ fn exponents_in_tau<'a>(
     found
 }
 
-fn distance_by_tau(populations: &[Population], records: &Records) -> Claim {
-    exponents_in_tau(populations, records, Measure::Distance).claim(
-        "For a fixed M the rate is O(1/tau^2) in tau (the distance)",
+fn distance_by_tau(populations: &[Population], records: &Records, whose: Whose) -> Claim {
+    exponents_in_tau(populations, records, Measure::Distance, whose).claim(
+        whose,
+        "For a fixed M the distance is O(1/tau^2) in tau",
         by_tau(),
-        "The theorem is proved for noise with the exact covariance. Algorithm 1 takes the covariance from \
-         its own batch: the batch's mean and its variance are correlated if items are skewed, and the \
-         variance fluctuates; both leave terms of order 1/tau, (3 tau - 2)/tau^2 in the skewness and about \
-         3 (h + 2)/(tau M) in the excess kurtosis (h: that of the items). `lagged` removes the first, not \
-         the second. A batch of tau = 1 is discrete, so its total variation distance from any Gaussian is \
-         1; what Berry and Esseen bound, and what is measured here, is the distance over half-spaces.",
+        match whose {
+            Whose::Theorem => {
+                "The theorem is proved for noise with the exact covariance. A batch of tau = 1 is discrete, \
+                 so its total variation distance from any Gaussian is 1; what Berry and Esseen bound, and what \
+                 is measured here, is the distance over half-spaces."
+            }
+            Whose::Algorithm => {
+                "Algorithm 1 takes the covariance from its own batch: the batch's mean and its variance are \
+                 correlated if items are skewed, and the variance fluctuates; both leave terms of order 1/tau, \
+                 (3 tau - 2)/tau^2 in the skewness and about 3 (h + 2)/(tau M) in the excess kurtosis (h: that \
+                 of the items)."
+            }
+            Whose::Controls => "`lagged` removes the first of Algorithm 1's terms, not the second.",
+        },
     )
 }
 
-fn skewness_by_tau(populations: &[Population], records: &Records) -> Claim {
-    exponents_in_tau(populations, records, Measure::Skewness).claim(
-        "For a fixed M the rate is O(1/tau^2) in tau (the skewness)",
+fn skewness_by_tau(populations: &[Population], records: &Records, whose: Whose) -> Claim {
+    exponents_in_tau(populations, records, Measure::Skewness, whose).claim(
+        whose,
+        "For a fixed M the skewness is O(1/tau^2) in tau",
         by_tau(),
-        "The skewness is the leading term of the distance. Per skewness of the items it is 1/(tau^2 sqrt M) \
-         with the exact covariance or another batch's, (3 tau - 2)/(tau^2 sqrt M) for Algorithm 1, \
-         1/sqrt M for subsample, and goes to 2 sqrt M/(M + 1) for gamma.",
+        match whose {
+            Whose::Theorem => {
+                "The skewness is the leading term of the distance: 1/(tau^2 sqrt M) per skewness of the items."
+            }
+            Whose::Algorithm => "It is (3 tau - 2)/(tau^2 sqrt M) per skewness of the items.",
+            Whose::Controls => {
+                "Per skewness of the items it is 1/(tau^2 sqrt M) for `lagged`, 1/sqrt M for `subsample`, and \
+                 goes to 2 sqrt M/(M + 1) for `gamma`."
+            }
+        },
     )
 }
 
@@ -158,17 +221,15 @@ fn plain_by_size(populations: &[Population], records: &Records) -> Claim {
         }
     }
     let sizes = PLAIN_SIZES.map(|size| size.to_string()).join(", ");
-    found.claim(
-        "For tau = 1 the rate is O(1/sqrt|S|), as expected by the CLT",
-        format!("SVI, |S| = M = {sizes}; {}", fitted("|S|")),
-        "",
-    )
+    let words = "For tau = 1 the rate is O(1/sqrt|S|), as expected by the CLT";
+    let setting = format!("SVI, |S| = M = {sizes}; {}", fitted("|S|"));
+    Claim { words: words.into(), ..found.claim(Whose::Theorem, words, setting, "") }
 }
 
-fn noisy_by_size(populations: &[Population], records: &Records) -> Claim {
+fn noisy_by_size(populations: &[Population], records: &Records, whose: Whose) -> Claim {
     let mut found = Exponents::new(records, -0.5, "|S|");
     for population in populations {
-        for method in BY_SIZE {
+        for method in whose.of(&BY_SIZE) {
             let spots = along_size(population, method, &NOISY_SIZES, TAU);
             let when = format!("{}, {}", method.name(), population.name);
             found.add(when, Measure::Distance, population, &spots);
@@ -176,7 +237,8 @@ fn noisy_by_size(populations: &[Population], records: &Records) -> Claim {
     }
     let sizes = NOISY_SIZES.map(|size| size.to_string()).join(", ");
     found.claim(
-        "The distance is O(1/(tau^1.5 sqrt|S|)): -1/2 in |S| for a fixed tau",
+        whose,
+        "The distance is O(1/(tau^1.5 sqrt|S|)), -1/2 in |S| for a fixed tau",
         format!("tau = {TAU}, |S| = {sizes}; {}", fitted("|S|")),
         "It is steeper where the kurtosis, which falls as 1/|S|, is a large part of the distance.",
     )
@@ -186,21 +248,23 @@ fn moments(populations: &[Population], records: &Records) -> Claim {
     let size = TAU * EFFECTIVE;
     let mut conditions = Vec::new();
     let mut means = Vec::new();
-    for method in Method::NOISY {
-        let ends = |name: &str| -> Vec<f64> {
-            let of =
-                |p: &Population| records.ends(&setting(p, size, EFFECTIVE), method.name(), name);
-            populations.iter().flat_map(of).collect()
-        };
-        let when = match method {
-            Method::Algorithm1 => "Algorithm 1 with the factor |S|/(|S|-1)".to_string(),
-            _ => method.name().to_string(),
-        };
-        if let Some(found) = mean_and_error(&ends("variance")) {
+    for population in populations {
+        let setting = setting(population, size, EFFECTIVE);
+        for method in Method::NOISY {
+            let effect = |name: &str| Effect::of(&records.ends(&setting, method.name(), name));
+            let (variance, mean) = (effect("variance"), effect("mean"));
+            if variance.n == 0 {
+                continue;
+            }
+            let name = match method {
+                Method::Algorithm1 => "Algorithm 1 with the factor |S|/(|S|-1)",
+                _ => method.name(),
+            };
+            let found = (variance.mean, variance.error);
+            let when = format!("{name}, {}", population.name);
             conditions.push(Condition::value(when, found, 1.0, ALLOWED_VARIANCE, ""));
-        }
-        if let Some((mean, error)) = mean_and_error(&ends("mean")) {
-            means.push(format!("{} {}", method.name(), with_error(mean, error, true)));
+            let shown = with_error(mean.mean, mean.error, true);
+            means.push(format!("{}, {} {shown}", method.name(), population.name));
         }
     }
     let lacks = (TAU as f64 - 1.0) / (TAU * size) as f64;
@@ -218,24 +282,13 @@ fn moments(populations: &[Population], records: &Records) -> Claim {
     ))
 }
 
-fn mean_and_error(values: &[f64]) -> Option<(f64, Option<f64>)> {
-    if values.is_empty() {
-        return None;
-    }
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    Some((mean, (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt())))
-}
-
-fn nearer(populations: &[Population], records: &Records) -> Claim {
+fn nearer(populations: &[Population], records: &Records, whose: Whose) -> Claim {
     let regimes: [(&str, &[usize]); 3] =
         [("1 < tau < 2", &SIZES[1..3]), ("tau = 2", &SIZES[3..4]), ("tau > 2", &SIZES[4..])];
     let mut conditions = Vec::new();
-    for method in BY_TAU {
-        for (name, sizes) in regimes {
-            let mut differences = Vec::new();
-            for population in populations {
+    for method in whose.of(&BY_TAU) {
+        for population in populations {
+            for (name, sizes) in regimes {
                 let plain = setting(population, EFFECTIVE, EFFECTIVE);
                 let at = |&size: &usize| {
                     let noisy = setting(population, size, EFFECTIVE);
@@ -247,24 +300,30 @@ fn nearer(populations: &[Population], records: &Records) -> Claim {
                 // One number a start: the mean over the taus of the regime.
                 let starts = all.iter().map(Vec::len).min().unwrap_or(0);
                 let mean = |i: usize| all.iter().map(|d| d[i]).sum::<f64>() / all.len() as f64;
-                differences.extend((0..starts).map(mean));
-            }
-            if !differences.is_empty() {
-                let when = format!("{}, {name}", method.name());
-                conditions.push(Condition::paired(when, &differences, "distance"));
+                let differences: Vec<f64> = (0..starts).map(mean).collect();
+                if !differences.is_empty() {
+                    let when = format!("{}, {name}, {}", method.name(), population.name);
+                    conditions.push(Condition::paired(when, &differences, "distance"));
+                }
             }
         }
     }
-    Claim::new(
+    let claim = whose.claim(
         "The covariance is that of a batch of M, but the gradient is closer to Gaussian",
-        format!("M = {EFFECTIVE}, both populations; distance of SVI with a batch of M minus that of SVI+"),
+        format!("M = {EFFECTIVE}; distance of SVI with a batch of M minus that of SVI+"),
         conditions,
-    )
-    .remark(
-        "Algorithm 1 is more skewed than SVI with a batch of M for 1 < tau < 2, and exactly as skewed at \
-         tau = 2. `subsample` is SVI with a batch of M in another dress; `gamma` shows that two equal moments \
-         alone bring nothing nearer to a Gaussian.",
-    )
+    );
+    match whose {
+        Whose::Theorem => claim,
+        Whose::Algorithm => claim.remark(
+            "Algorithm 1 is more skewed than SVI with a batch of M for 1 < tau < 2, and exactly as skewed at \
+             tau = 2.",
+        ),
+        Whose::Controls => claim.remark(
+            "`subsample` is SVI with a batch of M in another dress; `gamma` shows that two equal moments alone \
+             bring nothing nearer to a Gaussian.",
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -278,15 +337,19 @@ mod tests {
         claims(&theorem.populations, &made_up(&theorem, rate))
     }
 
+    fn of<'a>(claims: &'a [Claim], words: &str) -> &'a Claim {
+        claims.iter().find(|claim| claim.words.contains(words)).unwrap()
+    }
+
     #[test]
     fn the_theorems_rate_in_all_methods_holds() {
         let found = verdicts(&|_, s, m| 0.1 / (s as f64 / m as f64).powi(2) / (m as f64).sqrt());
-        for i in [1, 2, 3, 4] {
-            let claim = &found[i];
+        assert_eq!(found.len(), 1 + 6 + 1 + 6);
+        for claim in found.iter().filter(|claim| !claim.words.starts_with("The covariance")) {
             assert!(!claim.conditions.is_empty());
             assert_eq!(claim.verdict(), Verdict::Holds, "{claim:?}");
         }
-        assert_eq!(found[0].verdict(), Verdict::Holds);
+        assert_eq!(found.iter().filter(|claim| claim.control).count(), 4);
     }
 
     #[test]
@@ -295,13 +358,22 @@ mod tests {
             let power = if method == Method::Algorithm1 { 1 } else { 2 };
             0.1 / (s as f64 / m as f64).powi(power) / (m as f64).sqrt()
         });
-        for claim in &found[1..3] {
-            let failing: Vec<_> = claim.conditions.iter().filter(|c| !c.holds).collect();
-            assert_eq!(failing.len(), 2, "one for each population");
-            assert!(failing.iter().all(|c| c.when.starts_with("Algorithm 1, ")));
+        for measure in ["distance", "skewness"] {
+            let rate = format!("For a fixed M the {measure} is O(1/tau^2)");
+            for (whose, holds) in [("theorem's", true), ("Algorithm 1", false), ("other", true)] {
+                let claim = found
+                    .iter()
+                    .find(|c| c.words.starts_with(&rate) && c.words.contains(whose))
+                    .unwrap();
+                assert_eq!(claim.verdict() == Verdict::Holds, holds, "{claim:?}");
+                let differ = claim.count(&[Finding::Differs]);
+                assert_eq!(differ, if holds { 0 } else { 2 }, "one for each population");
+            }
         }
         let never = verdicts(&|_, _, _| 0.1);
-        assert!(matches!(never[1].verdict(), Verdict::DoesNotHold { opposite: true }));
-        assert!(matches!(never[5].verdict(), Verdict::DoesNotHold { .. }), "nor nearer than SVI");
+        let slow = of(&never, "the distance is O(1/tau^2) in tau: the theorem's");
+        assert_eq!(slow.verdict(), Verdict::DoesNotHold { opposite: false });
+        let nearer = of(&never, "closer to Gaussian: Algorithm 1");
+        assert!(matches!(nearer.verdict(), Verdict::DoesNotHold { .. }), "nor nearer than SVI");
     }
 }
