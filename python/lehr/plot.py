@@ -235,13 +235,12 @@ def _plane(values, names):
         names = ("feature 0", "feature 1") if names is None else names
         return np.zeros(2), np.eye(2), names
     origin = values.mean(axis=0)
-    _, lengths, directions = np.linalg.svd(values - origin, full_matrices=False)
-    if len(directions) < 2:
-        raise DataError("a projection needs at least two items")
+    centred = values - origin
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    variances, directions = variances[::-1], directions.T[[-1, -2]]
     # A direction and its opposite are equally good: the largest entry is made positive, so that pictures agree.
-    directions = directions[:2]
     signs = np.sign(directions[np.arange(2), np.abs(directions).argmax(axis=1)])
-    shares = 100 * lengths**2 / max((lengths**2).sum(), np.finfo(float).tiny)
+    shares = 100 * variances / max(variances.sum(), np.finfo(float).tiny)
     labels = [f"principal component {i + 1} ({shares[i]:.0f} % of the variance)" for i in range(2)]
     return origin, directions * signs[:, None], labels
 
