@@ -73,7 +73,7 @@ pub enum Finding {
     Differs,
     /// Neither can be told from chance.
     Unclear,
-    /// There are too few starts to tell anything.
+    /// There are too few runs to tell anything.
     TooFew,
 }
 
@@ -215,7 +215,7 @@ pub enum Verdict {
         /// The opposite holds under every condition.
         opposite: bool,
     },
-    /// With so few starts nothing can be told.
+    /// With so few runs nothing can be told.
     TooFew,
     /// Nothing was run.
     NotRun,
@@ -269,7 +269,7 @@ impl std::fmt::Display for Verdict {
             Verdict::DoesNotHold { opposite: true } => {
                 f.write_str("does not hold: the opposite does")
             }
-            Verdict::TooFew => f.write_str("too few starts to tell"),
+            Verdict::TooFew => f.write_str("too few runs to tell"),
             Verdict::NotRun => f.write_str("not run"),
         }
     }
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(text(&[("a", UNCLEAR), ("b", DOWN)]), "does not hold");
         assert_eq!(text(&[("a", UNCLEAR)]), "does not hold");
         assert_eq!(text(&[("a", DOWN)]), "does not hold: the opposite does");
-        assert_eq!(text(&[("a", &[1.0])]), "too few starts to tell");
+        assert_eq!(text(&[("a", &[1.0])]), "too few runs to tell");
         assert_eq!(text(&[]), "not run");
     }
 

@@ -70,26 +70,27 @@ impl Whose {
     }
 }
 
-/// Fitted exponents as conditions, what theory gives for the same points, and what could not be fitted.
+/// Fitted exponents as conditions, and what theory gives for the same points.
 struct Exponents<'a> {
     records: &'a Records,
     predicted: f64,
     axis: &'static str,
     conditions: Vec<Condition>,
     theory: Vec<String>,
-    unseen: Vec<String>,
 }
 
 impl<'a> Exponents<'a> {
     fn new(records: &'a Records, predicted: f64, axis: &'static str) -> Self {
-        let (conditions, theory, unseen) = (Vec::new(), Vec::new(), Vec::new());
-        Exponents { records, predicted, axis, conditions, theory, unseen }
+        let (conditions, theory) = (Vec::new(), Vec::new());
+        Exponents { records, predicted, axis, conditions, theory }
     }
 
     fn add(&mut self, when: String, measure: Measure, population: &Population, spots: &[Spot]) {
         let Some(floor) = floor(population, self.records) else { return };
         let Some((value, error, spots)) = measure.exponent(self.records, spots, floor) else {
-            self.unseen.push(when);
+            let effect = "no exponent: too few starts, or too near the floor".into();
+            let (pairs, finding) = (String::new(), Finding::TooFew);
+            self.conditions.push(Condition { when, effect, pairs, finding });
             return;
         };
         let range = format!("for {} = {} to {}", self.axis, spots[0].x, spots[spots.len() - 1].x);
@@ -115,12 +116,6 @@ impl<'a> Exponents<'a> {
                 " What exact cumulants (with Edgeworth's series to the second order for the distance) give \
                  for the same points: {}.",
                 self.theory.join("; "),
-            );
-        }
-        if !self.unseen.is_empty() {
-            remark += &format!(
-                " Without an exponent, because of too few starts or a distance too near the floor: {}.",
-                self.unseen.join("; ")
             );
         }
         whose.claim(words, setting, self.conditions).remark(remark.trim_start())
