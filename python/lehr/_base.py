@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._settings import as_json, choice, number_or_text, real, seed_of, threads_of, whole
+from ._settings import as_json, choice, number_or_text, real, seed_of, steps_in_a_pass, threads_of, whole
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch
 from .errors import SettingError
 
@@ -57,8 +57,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _steps(max_iter, n_items, batch):
         """Steps of so many passes over the data."""
-        passes = whole("max_iter", max_iter, least=1)
-        return passes if batch is None else passes * -(-n_items // batch)
+        return whole("max_iter", max_iter, least=1) * steps_in_a_pass(n_items, batch)
 
     def _batch(self, n_items):
         """The batch size, which is at most everything."""
@@ -97,7 +96,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         self.converged_ = stop == "converged"
         batch = self._record["fit"]["batch"]
         n_items = self._record["data"]["items"]
-        self.n_iter_ = self.n_steps_ if batch is None else -(-self.n_steps_ * batch // n_items)
+        self.n_iter_ = -(-self.n_steps_ // steps_in_a_pass(n_items, batch))
 
     def _cached(self, name, make):
         """What `make` makes, made once for a fitted model."""

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ._settings import steps_in_a_pass
+
 STARTS = {
     "kmeans": "kmeans",
     "k-means++": "kmeans-plus-plus",
@@ -15,7 +17,7 @@ COVARIANCES = {"full": "full", "diag": "diagonal"}
 def fit_parameters(record):
     """The parameters that all estimators have."""
     fit, n_items = record["fit"], record["data"]["items"]
-    passes = None if fit["steps"] is None else -(-fit["steps"] * (fit["batch"] or n_items) // n_items)
+    passes = None if fit["steps"] is None else -(-fit["steps"] // steps_in_a_pass(n_items, fit["batch"]))
     return {
         **({} if passes is None else {"max_iter": passes}),
         "batch_size": fit["batch"],

@@ -205,7 +205,7 @@ covariance_prior_ : float or ndarray
     def _params(self):
         """The model's settings, as the command line's configuration file has them."""
         if self.covariance_type in ("tied", "spherical"):
-            allowed = "this shape is not implemented; use 'full' or 'diag'"
+            allowed = "lehr's components have a shape each, 'full' or 'diag'; use one of these"
             raise SettingError("covariance_type", repr(self.covariance_type), allowed)
         given = not isinstance(self.init_params, str)
         return {

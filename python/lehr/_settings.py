@@ -56,6 +56,11 @@ def as_json(settings):
     return json.dumps({name: value for name, value in settings.items() if value is not None})
 
 
+def steps_in_a_pass(n_items, batch):
+    """How many steps see every item once; a batch of None is everything."""
+    return 1 if batch is None else -(-n_items // batch)
+
+
 def seed_of(random_state):
     """The seed that a `random_state` stands for: an int is the seed itself, as on the command line."""
     if isinstance(random_state, numbers.Integral):

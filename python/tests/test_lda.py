@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.decomposition
 from scipy.special import digamma
 from sklearn.decomposition import LatentDirichletAllocation as Theirs
 from sklearn.feature_extraction.text import CountVectorizer
@@ -93,6 +94,15 @@ def test_new_documents_are_learned(counts):
         lda.partial_fit(counts[:30]).partial_fit(counts[30:])
     assert lda.n_steps_ == 40
     assert lda.perplexity(counts) < 11
+
+
+def test_passes_are_whole_where_the_last_batch_is_not(counts, tmp_path):
+    settings = {"max_iter": 3, "learning_method": "online", "random_state": 0}
+    ours = LatentDirichletAllocation(2, batch_size=40, **settings).fit(counts[:50])
+    theirs = sklearn.decomposition.LatentDirichletAllocation(2, batch_size=40, **settings).fit(counts[:50])
+    assert (ours.n_steps_, ours.n_iter_) == (6, theirs.n_iter_)
+    ours.save(tmp_path / "run")
+    assert LatentDirichletAllocation.load(tmp_path / "run").max_iter == 3
 
 
 def test_pipelines_searches_and_data_frames():

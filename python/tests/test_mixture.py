@@ -199,7 +199,7 @@ def test_it_works_in_pipelines_and_searches(blobs):
     [
         ({"n_components": 0}, "n_components = 0: must be a whole number, at least 1"),
         ({"n_components": 2.5}, "n_components = 2.5"),
-        ({"covariance_type": "tied"}, "covariance_type = 'tied': this shape is not implemented"),
+        ({"covariance_type": "tied"}, "covariance_type = 'tied': lehr's components have a shape each"),
         ({"covariance_type": "round"}, "covariance_type = 'round': must be 'full' or 'diag'"),
         ({"init_params": "best"}, "init_params = 'best'"),
         ({"tol": "small"}, "tol = 'small'"),

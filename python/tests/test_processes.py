@@ -115,7 +115,7 @@ print(json.dumps({{"grown": peak() - before, "size": X.nbytes}}))
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads memory as Linux tells it: elsewhere ru_maxrss has another unit")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_an_array_in_c_order_is_not_copied(subprocess_python, dtype):
     told = subprocess_python(MEMORY.format(dtype=dtype))
