@@ -57,7 +57,9 @@ pub fn read(options: &Options) -> anyhow::Result<Vec<Set>> {
 }
 
 fn set(public: Public, suffix: &'static str, ratings: Ratings, sweeps: u64, role: &str) -> Set {
-    let about = format!("**{}** ({}){role}: {}.", public.name, public.origin, counts(&ratings));
+    let Public { name, origin, .. } = public;
+    let (counts, print) = (counts(&ratings), ratings.fingerprint());
+    let about = format!("**{name}** ({origin}){role}: {counts}, fingerprint {print}.");
     let (name, small) = (public.name.to_string(), suffix == "1m");
     Set { name, suffix, about, ratings, sweeps, slope: SLOPE, small }
 }

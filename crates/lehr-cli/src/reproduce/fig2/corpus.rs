@@ -43,10 +43,12 @@ fn parted(name: String, about: String, docs: &Docs, held_out: usize, seed: u64) 
     let (kept, held_out) = split(docs.n_items(), held_out, seed, Purpose::Holdout);
     let (training, heldout) = (docs.subset(&kept), docs.subset(&held_out));
     let about = format!(
-        "{about}. {} documents to fit, {} others to score, chosen by the seed; {} different words.",
+        "{about}. {} documents to fit, {} others to score, chosen by the seed; {} different words. \
+         Fingerprint {}.",
         training.n_items(),
         heldout.n_items(),
         docs.n_words(),
+        docs.fingerprint(),
     );
     Corpus { name, about, training, heldout }
 }

@@ -64,7 +64,9 @@ fn curves(records: &Records, budget: Budget, end: f64) -> Figure {
             let runs = records.curves(&setting(rate), method.name(), axis, name);
             let fan = Series::fan(runs.into_iter().map(within).collect());
             let label = format!("{} (rate {rate})", method.name());
-            panel = panel.with(fan.colour(colour(method)).opacity(0.18).label(label));
+            let fan = fan.colour(colour(method)).opacity(0.18).label(label);
+            // It lies on SGD with a batch of M, which must be seen through it.
+            panel = panel.with(if method == Method::Plus { fan.dash([7.0, 5.0]) } else { fan });
         }
         panel
     };
@@ -80,21 +82,28 @@ fn curves(records: &Records, budget: Budget, end: f64) -> Figure {
 }
 
 fn boxes(records: &Records) -> Figure {
-    let panel = |title: &str, budget: Budget| {
-        let names = Method::ALL.map(|method| method.name().replace("SGD, batch", "batch"));
-        let mut samples = Vec::new();
-        for (i, method) in Method::ALL.into_iter().enumerate() {
-            let Some(rate) = chosen(records, method, budget) else { continue };
-            let name = budget.of("test_accuracy");
-            let ends = records.ends(&setting(rate), method.name(), &name);
-            samples.push((i as f64, ends.iter().map(|x| 100.0 * x).collect()));
-        }
-        let boxes = Series::boxes(samples).colour(Colour::BLUE);
-        Panel::new(title).y_label("right (%)").x_names(names).with(boxes)
+    let samples = |budget: Budget| -> Vec<(f64, Vec<f64>)> {
+        let of = |(i, method): (usize, Method)| {
+            let rate = chosen(records, method, budget)?;
+            let ends = records.ends(&setting(rate), method.name(), &budget.of("test_accuracy"));
+            Some((i as f64, ends.iter().map(|x| 100.0 * x).collect()))
+        };
+        Method::ALL.into_iter().enumerate().filter_map(of).collect()
     };
-    Figure::new("Test accuracy at the end")
-        .with(panel("Equal steps", Budget::Steps))
-        .with(panel("Equal examples", Budget::Examples))
+    let panels =
+        [("Equal steps", samples(Budget::Steps)), ("Equal examples", samples(Budget::Examples))];
+    let all = || panels.iter().flat_map(|(_, samples)| samples).flat_map(|(_, ends)| ends).copied();
+    let (low, high) = (all().fold(100.0, f64::min), all().fold(0.0, f64::max));
+    let margin = 0.05 * (high - low).max(1.0);
+    let mut figure = Figure::new("Test accuracy at the end");
+    for (title, samples) in panels {
+        let names = Method::ALL.map(|method| method.name().replace("SGD, batch", "batch"));
+        let boxes = Series::boxes(samples).colour(Colour::BLUE);
+        let panel = Panel::new(title).y_label("right (%)").x_names(names).with(boxes);
+        // The same scale, to be compared.
+        figure.panels.push(panel.y_range(low - margin, high + margin));
+    }
+    figure
 }
 
 #[cfg(test)]
