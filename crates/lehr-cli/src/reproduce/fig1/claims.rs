@@ -155,7 +155,7 @@ impl Found<'_> {
                 if above < 0.0 { "below" } else { "above" },
             ));
         }
-        format!("SVI+ less batch, in nats. {}.", texts.join(". "))
+        format!("SVI+ with rho 1 once quiet less batch, in nats. {}.", texts.join(". "))
     }
 
     /// The mean last bound of every method, from the starts that all of them have.

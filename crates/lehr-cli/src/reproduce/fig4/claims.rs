@@ -110,9 +110,6 @@ fn compare(
                     pairs.into_iter().map(difference).collect::<Vec<_>>()
                 };
                 let differences = by_start(BATCHES.iter().flat_map(|&batch| of(batch)));
-                // Runs in the same optimum differ by where the tolerance ended them.
-                let differences: Vec<f64> =
-                    differences.iter().map(|x| (100.0 * x).round() / 100.0).collect();
                 let when = format!("{prior}, M = {share} |S|, {words}");
                 conditions.push(Condition::paired(when, &differences, unit));
             }
@@ -121,11 +118,13 @@ fn compare(
     conditions
 }
 
-/// The mean of each start's numbers: runs of one start are not independent of each other.
+/// The mean of each start's numbers: runs of one start are not independent of each other. To two decimals,
+/// because runs in the same optimum differ by where the tolerance ended them.
 fn by_start(numbers: impl Iterator<Item = (u32, f64)>) -> Vec<f64> {
     let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     numbers.for_each(|(start, x)| starts.entry(start).or_default().push(x));
-    starts.values().map(|all| all.iter().sum::<f64>() / all.len() as f64).collect()
+    let mean = |all: &Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
+    starts.values().map(|all| (100.0 * mean(all)).round() / 100.0).collect()
 }
 
 /// The counts of all runs of a kind.

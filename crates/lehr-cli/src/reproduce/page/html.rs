@@ -6,10 +6,10 @@ use std::path::Path;
 use super::super::Condition;
 use super::{Claim, Drawn, RULES, Section, TITLE, Verdict, in_short, kind, marks};
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;\
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:80rem;margin:2rem auto;\
     padding:0 1rem;color:#222;background:#fff}table{border-collapse:collapse;margin:1rem 0}\
     td,th{border:1px solid #ccc;padding:.35rem .6rem;text-align:left;vertical-align:top}\
-    th{background:#f4f4f4}td.number{white-space:nowrap;font-variant-numeric:tabular-nums}\
+    th{background:#f4f4f4}td.when{min-width:17rem}td.number{white-space:nowrap;font-variant-numeric:tabular-nums}\
     figure{margin:1.5rem 0}svg{max-width:100%;height:auto}figcaption{color:#555}\
     .holds{color:#1a6d2f}.partly{color:#8a5a00}.not{color:#a3212b}";
 
@@ -90,7 +90,7 @@ fn rows(claim: &Claim, page: &mut String) {
 fn condition(condition: &Condition) -> String {
     let Condition { when, effect, pairs, finding, .. } = condition;
     format!(
-        "<td>{} {}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>",
+        "<td class=\"when\">{} {}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>",
         finding.mark(),
         inline(when),
         inline(effect),
@@ -143,7 +143,7 @@ mod tests {
         let html = page(folder.path(), &[section()]);
         assert!(html.contains("Made <code>data</code> &amp; <b>more</b>."));
         assert!(html.contains("<td rowspan=\"2\">noise helps</td>"));
-        let second = "<tr><td>✗ |S| &lt; 3</td><td class=\"number\">-1.50 ± 0.29 nats</td>\
+        let second = "<tr><td class=\"when\">✗ |S| &lt; 3</td><td class=\"number\">-1.50 ± 0.29 nats</td>\
                       <td class=\"number\">0 : 4</td></tr>";
         assert!(html.contains(second), "{html}");
         assert!(html.contains("class=\"partly\" rowspan=\"2\""));

@@ -65,8 +65,12 @@ fn curves(records: &Records, budget: Budget, end: f64) -> Figure {
             let fan = Series::fan(runs.into_iter().map(within).collect());
             let label = format!("{} (rate {rate})", method.name());
             let fan = fan.colour(colour(method)).opacity(0.18).label(label);
-            // It lies on SGD with a batch of M, which must be seen through it.
-            panel = panel.with(if method == Method::Plus { fan.dash([7.0, 5.0]) } else { fan });
+            // These lie on SGD with a batch of M, which must be seen through them.
+            panel = panel.with(match method {
+                Method::Plus => fan.dash([8.0, 6.0]),
+                Method::Gamma => fan.dash([2.0, 5.0]),
+                _ => fan,
+            });
         }
         panel
     };

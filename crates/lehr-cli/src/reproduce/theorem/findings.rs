@@ -7,7 +7,7 @@ use crate::reproduce::{Record, Records};
 
 /// Distances are fitted where they are this many times the floor: there it adds less than a twentieth.
 const ABOVE_FLOOR: f64 = 3.0;
-/// A skewness is fitted where it is this many standard errors from 0.
+/// A moment is fitted where it is this many standard errors from 0.
 const CLEAR: f64 = 5.0;
 
 /// What is measured of a gradient.
@@ -17,6 +17,8 @@ pub enum Measure {
     Distance,
     /// The skewness per skewness of the items.
     Skewness,
+    /// The excess kurtosis.
+    Kurtosis,
 }
 
 /// One place of a line: its abscissa and the runs there.
@@ -68,12 +70,14 @@ impl Measure {
     pub fn of(self, records: &Records, spot: &Spot, without: Option<u32>) -> Option<f64> {
         let runs = records.of(&spot.setting, spot.method.name());
         let runs = runs.into_iter().filter(|run| Some(run.start) != without);
+        let mean = |name: &str, runs: &mut dyn Iterator<Item = &Record>| {
+            let all: Vec<f64> = runs.filter_map(|r| r.end.get(name).copied()).collect();
+            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+        };
         match self {
             Measure::Distance => pooled_distance(runs),
-            Measure::Skewness => {
-                let all: Vec<f64> = runs.filter_map(|r| r.end.get("skewness").copied()).collect();
-                (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
-            }
+            Measure::Skewness => mean("skewness", &mut { runs }),
+            Measure::Kurtosis => mean("kurtosis", &mut { runs }),
         }
     }
 
@@ -83,7 +87,7 @@ impl Measure {
             Measure::Distance => {
                 self.of(records, spot, None).is_some_and(|x| x > ABOVE_FLOOR * floor)
             }
-            Measure::Skewness => {
+            Measure::Skewness | Measure::Kurtosis => {
                 let of = |without| self.of(records, spot, without);
                 jackknife(&starts(records, spot), of).is_some_and(|(x, e)| x > CLEAR * e)
             }

@@ -122,7 +122,8 @@ impl<'a> Exponents<'a> {
     }
 }
 
-/// What theory gives at a spot: the largest of the directions, or the factor of the items' skewness.
+/// What theory gives at a spot: the largest distance of the directions, the factor of the items' skewness,
+/// or the mean kurtosis of the directions.
 pub fn predicted(measure: Measure, population: &Population, spot: &Spot) -> f64 {
     let shape = |items| predict::gradient(spot.method, items, spot.size, spot.effective);
     match measure {
@@ -133,6 +134,10 @@ pub fn predicted(measure: Measure, population: &Population, spot: &Spot) -> f64 
         Measure::Skewness => {
             let unit = predict::Cumulants { skewness: 1.0, kurtosis: 0.0 };
             shape(unit).skewness
+        }
+        Measure::Kurtosis => {
+            let all = population.shapes.iter().map(|&items| shape(items).kurtosis);
+            all.sum::<f64>() / population.shapes.len() as f64
         }
     }
 }
