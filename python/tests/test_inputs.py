@@ -87,7 +87,8 @@ def test_files_are_read_as_the_command_line_reads_them(blobs, counts, tmp_path):
     assert lda.transform(tmp_path / "docs.npz").shape == (60, 2)
     with pytest.raises(FileNotFoundError) as caught:
         means(tmp_path / "nothing.csv")
-    assert isinstance(caught.value, lehr.LehrError) and "nothing.csv" in str(caught.value)
+    assert isinstance(caught.value, lehr.LehrError) and "nothing.csv: " in str(caught.value)
+    assert str(caught.value.filename).endswith("nothing.csv") and "None" not in str(caught.value)
     (tmp_path / "bad.csv").write_text("a,b\n1,2\nx,4\n5,6\n")
     with pytest.raises(ValueError, match="line 3"):
         means(tmp_path / "bad.csv")

@@ -147,6 +147,24 @@ mod tests {
             "a.csv: leave --format out, or name another with --vocab"
         );
         assert_eq!(in_one_line(&anyhow!("a\n  |\n\nb")), "a | b");
+        assert_eq!(
+            line(lehr::Error::data("leave it out with drop = a, or use covariance = diagonal")),
+            "leave it out with --drop a, or use --covariance diagonal"
+        );
+        assert_eq!(
+            line(lehr::Error::data(
+                "in that order with columns = a,b; average with duplicates = mean"
+            )),
+            "in that order with --columns a,b; average with --duplicates mean"
+        );
+        assert_eq!(
+            line(lehr::Error::parse(path, "say which is what with user, item and rating")),
+            "a.csv: say which is what with --user, --item and --rating"
+        );
+        assert_eq!(
+            line(lehr::Error::run("r", "choose another directory, or delete it first")),
+            "r: choose another directory with -o, continue it with 'lehr resume r', or delete it first"
+        );
     }
 
     #[test]

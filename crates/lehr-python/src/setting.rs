@@ -4,6 +4,7 @@ use lehr::Error;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::Segment;
 
 use crate::errors::raised;
 
@@ -32,7 +33,10 @@ struct Wrong {
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(
         |error| {
-            let field = error.path().iter().next().map_or(String::new(), |first| first.to_string());
+            let field = match error.path().iter().next() {
+                Some(Segment::Map { key }) => key.clone(),
+                _ => String::new(), // of no setting, but of all of them
+            };
             let all: Value = serde_json::from_str(json).unwrap_or_default();
             let value = match all.get(&field) {
                 None => json.to_string(),
