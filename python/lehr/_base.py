@@ -113,11 +113,11 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         return self._cached("trace", self._core.trace)
 
     def _best_bounds(self):
-        """The bounds of the best start; the last is NaN if there were steps after it, as `partial_fit` makes them."""
+        """The bounds of the best start, and the last of them; that is NaN after `partial_fit`, which evaluates none."""
         trace = self.trace_
         best = trace["restart"] == (self._outcome or {"restart": 0})["restart"]
         bounds = trace["bound"][best]
-        known = len(bounds) and trace["step"][best][-1] == self.n_steps_
+        known = len(bounds) and self._record["fit"].get("eval_every") != 0
         return bounds, float(bounds[-1]) if known else float("nan")
 
     def _warn_if_not_converged(self):

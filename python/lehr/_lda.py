@@ -1,7 +1,6 @@
 """Topics of documents, as scikit-learn has them, with annealing."""
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from . import _data, _lehr
@@ -16,7 +15,7 @@ _METHODS = {"batch": False, "online": True}
 _LEARNING = {"no": "no", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 
-class LatentDirichletAllocation(LdaReadout, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitting):
+class LatentDirichletAllocation(LdaReadout, Fitting):
     """Latent Dirichlet allocation by variational Bayes, in batches or not, annealed or not.
 
     Parameters, attributes and methods up to `random_state` have the names and meanings of

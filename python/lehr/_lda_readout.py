@@ -1,14 +1,18 @@
 """What a fitted topic model says of documents: topics, scores; and what it is saved with."""
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _topics
 from ._settings import flag
 
 
-class LdaReadout:
-    """The attributes and methods of a topic model that need no fitting."""
+class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """The attributes and methods of a topic model that need no fitting.
+
+    scikit-learn wraps `transform` for `set_output` in the class that defines it, hence the mixins here.
+    """
 
     @property
     def components_(self):

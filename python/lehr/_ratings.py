@@ -38,11 +38,16 @@ def names(values):
         array = array.astype(np.int64)  # what pandas makes of integers beside a gap that is gone
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array, dtype=np.int64)
-    found = array.tolist()
-    for value in found:
-        if not isinstance(value, (str, int)):
-            raise DataError(f"an id is {value!r}; ids are integers or texts, and none is missing")
-    return list(map(str, found))
+    return [_text(value) for value in array.tolist()]
+
+
+def _text(name):
+    """An id among texts, as a text."""
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    if isinstance(name, (str, int)):
+        return str(name)
+    raise DataError(f"an id is {name!r}; ids are integers or texts, and none is missing")
 
 
 def with_ids(X, columns, average, options, known=None):

@@ -46,16 +46,16 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
             let text = error.into_inner().to_string();
             // The place in a line that nobody wrote says nothing.
             let text = text.split(" at line ").next().unwrap_or(&text);
-            Wrong { allowed: allowed(text, &value), field, value }
+            Wrong { allowed: allowed(text), field, value }
         },
     )
 }
 
 /// What is allowed, in the words of whoever has read the value.
-fn allowed(text: &str, value: &str) -> String {
-    // The value is told already.
-    let text = text.strip_prefix(&format!("'{value}'")).unwrap_or(text);
-    let text = text.strip_prefix(": ").unwrap_or(text).trim_start();
+fn allowed(text: &str) -> String {
+    // The value is told already, as it was written.
+    let quoted = text.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
+    let text = quoted.map_or(text, |(_, rest)| rest.strip_prefix(':').unwrap_or(rest).trim_start());
     let whole = ["u8", "u16", "u32", "u64", "usize"].iter().any(|kind| text.ends_with(kind));
     if whole && text.starts_with("invalid ") {
         return "is out of range; must be a whole number that is not as large".into();
