@@ -99,8 +99,8 @@ class Bench:
         except (OSError, ValueError) as error:
             raise Failure(f"cannot read {out.name}/result.json: {error}") from error
         return self.record(
-            check, "command line", round_, place, got, seed=round_, steps=result["best"]["steps"],
-            loop_seconds=result["seconds"], bound=repr(result["best"]["bound"]),
+            check, "command line", round_, place, got, seed=round_, steps=result["steps"],
+            loop_seconds=result["seconds"], bound=repr(result["bound"]),
             detail={"parts": result["seconds_by_part"]},
         )  # fmt: skip
 
