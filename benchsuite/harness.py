@@ -324,14 +324,15 @@ def new_directory(args, model, trial):
 
 def describe(path, script, worker, args, lehr, peak, cpu, extra=()):
     model, facts, flags, caches = cpu
-    measured = measure([venv_python(), worker, "versions"], args.threads)
+    python = getattr(args, "python", None) or venv_python()
+    measured = measure([python, worker, "versions"], args.threads)
     versions = last_json(measured.stdout, "the version check")
     commit = output_of(["git", "rev-parse", "HEAD"], cwd=ROOT)
     changed = output_of(["git", "status", "--porcelain", "--untracked-files=no"], "", cwd=ROOT)
     if changed:
         commit += " with uncommitted changes"
     # Where the checkout and the data lie is nobody's business.
-    hidden = {str(value) for value in (args.out, args.lehr, getattr(args, "data", None)) if value}
+    hidden = {str(value) for value in (args.out, args.lehr, *(getattr(args, name, None) for name in ("data", "python"))) if value}
     command = ["python3", f"benchsuite/{script}", *("DIR" if part in hidden else part for part in sys.argv[1:])]
     lines = [
         f"# {path.name}",

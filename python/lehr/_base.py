@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._settings import as_json, choice, number_or_text, real, seed_of, steps_in_a_pass, threads_of, whole
-from ._watch import CallbackSupportMixin, EnoughSteps, Watch
+from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
 from .errors import SettingError
 
 _LAWS = {"gaussian": "gaussian", "gamma": "gamma", "subsample": "subsample", "lagged": "lagged"}
@@ -25,6 +25,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         "batch": "batch_size",
         "law": "noise",
         "noise_end": "quench",
+        "time": "time_limit",
         "seed": "random_state",
         "steps": "max_iter",
         "threads": "n_jobs",
@@ -111,11 +112,13 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self, "_core")
         return self._cached("trace", self._core.trace)
 
-    def _best_trace(self):
-        """The steps and bounds of the best start."""
+    def _best_bounds(self):
+        """The bounds of the best start, and the last of them; that is NaN after `partial_fit`, which evaluates none."""
         trace = self.trace_
         best = trace["restart"] == (self._outcome or {"restart": 0})["restart"]
-        return trace["step"][best], trace["bound"][best]
+        bounds = trace["bound"][best]
+        known = len(bounds) and self._record["fit"].get("eval_every") != 0
+        return bounds, float(bounds[-1]) if known else float("nan")
 
     def _warn_if_not_converged(self):
         if not self.converged_ and self._outcome["stop"] == "steps":
@@ -123,7 +126,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
                 "Best performing initialization did not converge. Try different init parameters, or increase "
                 "max_iter, tol, or check for degenerate data.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=level_of_caller(),
             )
 
     def save(self, path):

@@ -61,9 +61,13 @@ def points(estimator, X, *, reset, sample_weight=None, least=1):
     )
     if not X.flags.aligned:
         X = X.copy()
+    return _lehr.Points.from_array(X, _weights(sample_weight, X.shape[0]), _names(estimator))
+
+
+def _names(estimator):
+    """The names of the columns, if a data frame had any."""
     names = getattr(estimator, "feature_names_in_", None)
-    names = None if names is None else [str(name) for name in names]
-    return _lehr.Points.from_array(X, _weights(sample_weight, X.shape[0]), names)
+    return None if names is None else [str(name) for name in names]
 
 
 def _weights(sample_weight, n):
@@ -79,9 +83,19 @@ def _weights(sample_weight, n):
     return np.ascontiguousarray(weights)
 
 
-def docs(estimator, X, *, reset, whom, known=None):
-    """Documents: a sparse or dense matrix of counts, one row a document."""
+def texts(name, values):
+    """`values` as a list of texts: names for columns."""
+    found = [value for value in np.asarray(values, dtype=object).ravel().tolist() if isinstance(value, str)]
+    if len(found) != np.size(values) or isinstance(values, str):
+        raise SettingError(name, repr(values)[:60], "must be a list of texts, one for each column")
+    return found
+
+
+def docs(estimator, X, *, reset, whom, known=None, names=None):
+    """Documents: a sparse or dense matrix of counts, one row a document; `names` are those of the columns."""
     if is_path(X):
+        if names is not None:
+            raise SettingError("feature_names", "a list", "the file has the words; name others with vocab in data_options")
         found = _lehr.Docs.from_path(X, read_options(estimator.data_options), known)
         _file_shape(estimator, found.shape, reset)
         return found
@@ -92,14 +106,12 @@ def docs(estimator, X, *, reset, whom, known=None):
         X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS)
     check_non_negative(X, whom)
     X = X if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
-    names = getattr(estimator, "feature_names_in_", None)
-    names = None if names is None else [str(name) for name in names]
     return _lehr.Docs.from_csr(
         X.indptr.astype(np.int64, copy=False),
         np.ascontiguousarray(X.indices),
         np.ascontiguousarray(X.data),
         X.shape[1],
-        names,
+        _names(estimator) if names is None else texts("feature_names", names),
     )
 
 

@@ -1,11 +1,11 @@
 """Topics of documents, as scikit-learn has them, with annealing."""
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
-from . import _data, _lehr, _topics
+from . import _data, _lehr
 from ._base import Fitting
+from ._lda_readout import LdaReadout
 from ._loading import lda_parameters
 from ._settings import choice, flag, number_or_text, real, whole
 from ._watch import with_callbacks
@@ -15,7 +15,7 @@ _METHODS = {"batch": False, "online": True}
 _LEARNING = {"no": "no", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 
-class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitting):
+class LatentDirichletAllocation(LdaReadout, Fitting):
     """Latent Dirichlet allocation by variational Bayes, in batches or not, annealed or not.
 
     Parameters, attributes and methods up to `random_state` have the names and meanings of
@@ -94,7 +94,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     topic_word_prior_ : float
         eta, as it was or as it was learned.
     bound_ : float
-        The perplexity of the training documents at the end; with batches, estimated from 1000 of them.
+        The perplexity of the training documents at the end; with batches, estimated from 1000 of them. NaN after
+        `partial_fit`.
     lower_bound_ : float
         The bound itself, with every constant.
     n_batch_iter_ : int
@@ -107,10 +108,12 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         How often the guard acted.
     trace_ : dict of ndarray
         The observations: step, seconds, bound, rho, effective, mass, and so on.
+    random_state_ : RandomState instance
+        Made of `random_state`, as in scikit-learn. Fits need only their seed.
     n_features_in_ : int
         V, the number of words.
     feature_names_in_ : ndarray
-        Their names, if X has any.
+        Their names, if X is a data frame.
 
     Examples
     --------
@@ -132,6 +135,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "local_iterations": "max_doc_update_iter",
         "tol": "perp_tol",
         "eval_every": "evaluate_every",
+        "learn_alpha": "learn_doc_topic_prior",
+        "learn_eta": "learn_topic_word_prior",
     }
 
     def __init__(
@@ -239,18 +244,23 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             "warm": flag("warm", self.warm),
         }
 
-    def _docs(self, X, *, reset, whom, known=None):
+    def _docs(self, X, *, reset, whom, known=None, names=None):
         """Documents, and whether their numbers are float32, so that results should be."""
         self._single = getattr(X, "dtype", None) == np.float32
-        return _data.docs(self, X, reset=reset, whom=f"LatentDirichletAllocation.{whom}", known=known)
+        return _data.docs(self, X, reset=reset, whom=f"LatentDirichletAllocation.{whom}", known=known, names=names)
 
     def _begin(self):
         if self.init_components is None:
             return {}
         return {"begin": np.ascontiguousarray(self.init_components, dtype=np.float64)}
 
+    def _random(self):
+        """What scikit-learn keeps of `random_state`."""
+        given = self.random_state
+        self.random_state_ = given if isinstance(given, np.random.Generator) else check_random_state(given)
+
     @with_callbacks
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, feature_names=None):
         """Learn the topics of documents.
 
         Parameters
@@ -259,6 +269,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             How often each document has each word.
         y : Ignored
             Not used, present here for API consistency by convention.
+        feature_names : array-like of str, default=None
+            The words, such as ``vectorizer.get_feature_names_out()``, for pictures and for what `save` writes. A data
+            frame and a file have them, a matrix has not; `save` takes them as well.
 
         Returns
         -------
@@ -267,13 +280,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         params = self._params()
         online = choice("learning_method", self.learning_method, _METHODS)
-        data = self._docs(X, reset=True, whom="fit")
+        data = self._docs(X, reset=True, whom="fit", names=feature_names)
+        self._random()
         n_items = data.shape[0]
         config = self._config(n_items, self._batch(n_items) if online else None)
         return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
 
     def partial_fit(self, X, y=None):
-        """Learn from more documents, in one pass over them.
+        """Learn from more documents, in one pass over them. The bound is not evaluated: `score` does that.
 
         Parameters
         ----------
@@ -303,10 +317,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             "population": max(int(total), n_items),
             "tol": 0.0,
             "holdout": 0.0,
-            "eval_every": None,
+            "eval_every": 0,
             "warm": False,
         }
         if first:
+            self._random()
             return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
         return self._climb(self._core.partial, data, X, config)
 
@@ -318,95 +333,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.topic_word_prior_ = self._facts["eta"]
         self.n_features_in_ = len(self._facts["word_counts"])
         self.n_batch_iter_ = self.n_steps_ + 1
-        _, bounds = self._best_trace()
-        self.lower_bound_ = float(bounds[-1]) if len(bounds) else float("nan")
+        _, self.lower_bound_ = self._best_bounds()
         self.bound_ = float(np.exp(-self.lower_bound_ / self._facts["tokens"]))
 
-    @property
-    def components_(self):
-        check_is_fitted(self, "_core")
-        return self._cached("components", lambda: self._core.components(self._threads()))
-
-    @property
-    def exp_dirichlet_component_(self):
-        check_is_fitted(self, "_core")
-        return self._cached("expected", lambda: self._core.expected_topics(self._threads()))
-
-    @property
-    def _n_features_out(self):
-        return self._record["params"]["topics"]
-
-    def _new_docs(self, X, whom):
-        check_is_fitted(self, "_core")
-        return self._docs(X, reset=False, whom=whom, known=self._core)
-
-    def transform(self, X, *, normalize=True):
-        """Find the topics of documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
-            How often each document has each word.
-        normalize : bool, default=True
-            Whether each row is made to sum to 1; if not, it is gamma.
-
-        Returns
-        -------
-        doc_topic_distr : ndarray of shape (n_samples, n_components)
-            Each document's topics.
-        """
-        data = self._new_docs(X, "transform")
-        found = self._core.transform(data, flag("normalize", normalize), self._threads())
-        return found.astype(np.float32) if self._single else found
-
-    def fit_transform(self, X, y=None, *, normalize=True):
-        """Learn the topics of documents and find them in these; see `fit` and `transform`."""
-        return self.fit(X, y).transform(X, normalize=normalize)
-
-    def score(self, X, y=None):
-        """Compute the bound on the log-likelihood of documents, every constant included."""
-        data = self._new_docs(X, "score")
-        bound, _ = self._core.bound(data, self._threads())
-        return bound
-
-    def perplexity(self, X, sub_sampling=False):
-        """Compute exp(-score / words).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
-            How often each document has each word.
-        sub_sampling : bool, default=False
-            Whether X is a part of `total_samples` documents, to whose number its bound is scaled up.
-
-        Returns
-        -------
-        perplexity : float
-            Lower is better.
-        """
-        data = self._new_docs(X, "perplexity")
-        if flag("sub_sampling", sub_sampling):
-            scores = self._core.scores(data, self._threads())
-            return float(np.exp(-scores["full"]))
-        bound, words = self._core.bound(data, self._threads())
-        return float(np.exp(-bound / words))
-
-    def heldout_scores(self, X):
-        """Score documents that the model has not seen, in nats per word; higher is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
-            How often each document has each word.
-
-        Returns
-        -------
-        scores : dict of float
-            'completion': every other word predicted from the rest of its document; 'unigram': the same from
-            frequencies alone; 'local': the documents' bound; 'full': the same, the topics' cost included.
-        """
-        data = self._new_docs(X, "heldout_scores")
-        return self._core.scores(data, self._threads())
-
-    to_pyldavis = _topics.to_pyldavis
     _parameters_of = staticmethod(lda_parameters)

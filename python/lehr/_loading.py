@@ -52,6 +52,7 @@ def mixture_parameters(record, core):
         "n_components": params["components"],
         "covariance_type": covariances[params["covariance"]],
         "init_params": starts[params["start"]],
+        "init_units": params.get("start_units", "deviations"),
         "weight_concentration_prior_type": weights[params["weights"]],
         "reg_covar": params.get("ridge", 0.0),
         "sort_components": params["sort"],

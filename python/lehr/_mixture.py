@@ -11,6 +11,8 @@ from ._settings import choice, flag, real, whole
 from ._watch import with_callbacks
 from .errors import DataError, SettingError
 
+_UNITS = {"own": "own", "deviations": "deviations"}
+
 
 class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
     """Variational Bayesian estimation of a Gaussian mixture.
@@ -36,6 +38,7 @@ class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
         How many starts to try; the best by bound is kept.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'} or array, default='kmeans'
         Where a fit begins. An array of shape (n_samples, n_components) holds the responsibilities to begin with.
+        'kmeans' is k-means from one k-means++ start, 'k-means++' its seeds alone; see `init_units`.
     weight_concentration_prior_type : {'dirichlet_process', 'dirichlet_distribution'}, \
 default='dirichlet_process'
         The prior of the weights.
@@ -76,6 +79,9 @@ default='dirichlet_process'
         Items to hold out and score during the fit: a count, or a share below 1.
     time_limit : float, default=None
         Seconds after which a fit ends.
+    init_units : {'own', 'deviations'}, default='own'
+        What 'kmeans' and 'k-means++' measure distances in: the columns' own units as in scikit-learn, where a column
+        of large numbers decides, or standard deviations of each column, as the command line does.
     sort_components : bool, default=False
         Sort components by size after each step, which makes the bound of a Dirichlet process better.
     n_jobs : int, default=None
@@ -137,6 +143,11 @@ covariance_prior_ : float or ndarray
         "degrees_of_freedom": "degrees_of_freedom_prior",
         "scatter": "covariance_prior",
         "ridge": "reg_covar",
+        "start": "init_params",
+        "start_units": "init_units",
+        "weights": "weight_concentration_prior_type",
+        "covariance": "covariance_type",
+        "sort": "sort_components",
     }
 
     def __init__(
@@ -168,6 +179,7 @@ covariance_prior_ : float or ndarray
         total_samples=None,
         holdout=0,
         time_limit=None,
+        init_units="own",
         sort_components=False,
         n_jobs=None,
         data_options=None,
@@ -198,6 +210,7 @@ covariance_prior_ : float or ndarray
         self.total_samples = total_samples
         self.holdout = holdout
         self.time_limit = time_limit
+        self.init_units = init_units
         self.sort_components = sort_components
         self.n_jobs = n_jobs
         self.data_options = data_options
@@ -213,6 +226,7 @@ covariance_prior_ : float or ndarray
             "weights": choice("weight_concentration_prior_type", self.weight_concentration_prior_type, WEIGHTS),
             "covariance": choice("covariance_type", self.covariance_type, COVARIANCES),
             "start": "kmeans" if given else choice("init_params", self.init_params, STARTS),
+            "start_units": choice("init_units", self.init_units, _UNITS),
             "concentration": real("weight_concentration_prior", self.weight_concentration_prior, optional=True),
             "mean_precision": real("mean_precision_prior", self.mean_precision_prior, optional=True),
             "degrees_of_freedom": real("degrees_of_freedom_prior", self.degrees_of_freedom_prior, optional=True),
@@ -289,7 +303,8 @@ covariance_prior_ : float or ndarray
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from more items, in one pass over them (SVI, or SVI+ with `effective_batch_size`).
 
-        The first call begins with these items: units, priors and start come from them.
+        The first call begins with these items: units, priors and start come from them. The bound is not evaluated:
+        `lower_bound_` is NaN afterwards.
 
         Parameters
         ----------
@@ -312,6 +327,7 @@ covariance_prior_ : float or ndarray
         batch = self._batch(n_items) or n_items
         total = whole("total_samples", self.total_samples, least=1, optional=True)
         config = {**self._config(n_items), "batch": batch, "tol": 0.0, "n_init": 1, "holdout": 0.0}
+        config["eval_every"] = 0
         config["steps"] = -(-n_items // batch)
         config["population"] = None if total is None else max(total, n_items)
         if first:
@@ -323,8 +339,7 @@ covariance_prior_ : float or ndarray
         for name, value in core.attributes().items():
             setattr(self, name, value)
         self.n_features_in_ = self.means_.shape[1]
-        _, self.lower_bounds_ = self._best_trace()
-        self.lower_bound_ = float(self.lower_bounds_[-1]) if len(self.lower_bounds_) else float("nan")
+        self.lower_bounds_, self.lower_bound_ = self._best_bounds()
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Estimate the mixture and label X; see `fit` and `predict`."""

@@ -282,8 +282,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self.item_variances_ = facts["item_variances"]
         self.n_dims_in_use_ = facts["dims_in_use"]
         self.n_features_in_ = len(self.items_)
-        _, bounds = self._best_trace()
-        self.lower_bound_ = float(bounds[-1]) if len(bounds) else float("nan")
+        _, self.lower_bound_ = self._best_bounds()
 
     @property
     def _n_features_out(self):

@@ -11,7 +11,16 @@ from .errors import DataError, SettingError
 
 def has_ids(X, columns):
     """Whether X names its users and items: a file, or a data frame that has the three columns."""
-    return is_path(X) or set(columns) <= set(map(str, _column_names(X)))
+    if is_path(X):
+        return True
+    there = list(map(str, _column_names(X)))
+    missing = [column for column in columns if column not in there]
+    if 0 < len(missing) < len(columns):
+        raise DataError(
+            f"the data frame has the columns {', '.join(there[:8])}, and not {' and '.join(missing)}; "
+            "say which is what with columns=(user, item, rating)"
+        )
+    return not missing
 
 
 def _column_names(X):
@@ -25,9 +34,20 @@ def names(values):
     array = np.atleast_1d(np.asarray(values))
     if array.ndim != 1:
         raise DataError(f"ids are a list, and these have shape {array.shape}")
+    if array.dtype.kind == "f" and np.equal(np.mod(array, 1), 0).all():
+        array = array.astype(np.int64)  # what pandas makes of integers beside a gap that is gone
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array, dtype=np.int64)
-    return [str(value) for value in array.tolist()]
+    return [_text(value) for value in array.tolist()]
+
+
+def _text(name):
+    """An id among texts, as a text."""
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    if isinstance(name, (str, int)):
+        return str(name)
+    raise DataError(f"an id is {name!r}; ids are integers or texts, and none is missing")
 
 
 def with_ids(X, columns, average, options, known=None):

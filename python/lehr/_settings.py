@@ -14,9 +14,11 @@ def whole(name, value, least=0, optional=False):
     """`value` as an int of at least `least`; None stays None if `optional`."""
     if value is None and optional:
         return None
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and value >= least:
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if is_whole and least <= value < 2**63:
         return int(value)
-    raise SettingError(name, repr(value), f"must be a whole number, at least {least}" + _or_none(optional))
+    most = " and below 2**63" if is_whole and value > least else ""
+    raise SettingError(name, repr(value), f"must be a whole number, at least {least}{most}" + _or_none(optional))
 
 
 def real(name, value, optional=False):

@@ -1,6 +1,9 @@
 """What happens while a fit runs: a line of progress, and scikit-learn's callbacks."""
 
+import os
 import sys
+
+import sklearn
 
 try:  # since scikit-learn 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -12,6 +15,17 @@ except ImportError:
     def with_callbacks(method):
         """Leaves a method as it is."""
         return method
+
+
+_WITHIN = tuple(os.path.dirname(module.__file__) + os.sep for module in (sklearn, sys.modules[__package__]))
+
+
+def level_of_caller():
+    """The `stacklevel` that makes a warning point at the line that has called us, or scikit-learn with us in it."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_WITHIN):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class EnoughSteps(Exception):

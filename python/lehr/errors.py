@@ -60,6 +60,10 @@ class FileError(LehrError, OSError):
         super().__init__(message)
         self.filename = path
 
+    def __str__(self):
+        # OSError would write what it has been given the name of, and no message.
+        return self.args[0]
+
 
 class MissingFileError(FileError, FileNotFoundError):
     """There is no such file."""

@@ -27,6 +27,11 @@ def _matplotlib():
     return matplotlib
 
 
+def _axes(ax):
+    """Where to draw: the axes given, or new ones."""
+    return _matplotlib().pyplot.subplots(layout="constrained")[1] if ax is None else ax
+
+
 def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
     """Draw the bound of a fit against its steps, one line for each start.
 
@@ -65,9 +70,9 @@ def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
     trace = {name: np.asarray(trace[name]) for name in ("restart", "step", "bound", "effective", x)}
     drawn = (trace["step"] >= first) & np.isfinite(trace["bound"])
     if not drawn.any():
-        raise DataError(f"there is no bound from step {first} on; the last step is {trace['step'].max()}")
-    plt = _matplotlib().pyplot
-    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+        last = f"the last step is {trace['step'].max()}" if len(trace["step"]) else "partial_fit evaluates none"
+        raise DataError(f"there is no bound from step {first} on; {last}")
+    ax = _axes(ax)
     ends = {int(r): trace["bound"][drawn & (trace["restart"] == r)][-1] for r in np.unique(trace["restart"][drawn])}
     best = max(ends, key=ends.get)
     rows = drawn & (trace["restart"] == best)
@@ -209,8 +214,7 @@ def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
     if spreads.ndim == 2:  # covariance_type='diag' keeps variances
         spreads = np.array([np.diag(variances) for variances in spreads])
     spreads = directions @ spreads @ directions.T
-    matplotlib = _matplotlib()
-    ax = matplotlib.pyplot.subplots(layout="constrained")[1] if ax is None else ax
+    matplotlib, ax = _matplotlib(), _axes(ax)
     used, sizes = np.unique(labels, return_counts=True)
     used = used[np.argsort(-sizes, kind="stable")]
     every = -(-len(flat) // max_points)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.feature_extraction.text import CountVectorizer
 
 import lehr
 from lehr import BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization
@@ -30,7 +31,7 @@ def config_of_theirs(tmp_path):
     """What Python's mixture says to the core beyond the command line's flags."""
     path = tmp_path / "fit.toml"
     path.write_text(
-        '[fit]\ntol = 1e-3\ntol_of = "absolute"\n[model]\nstart = "kmeans"\ndefaults = "scikit-learn"\n'
+        '[fit]\ntol = 1e-3\ntol_of = "absolute"\n[model]\nstart = "kmeans"\nstart_units = "own"\ndefaults = "scikit-learn"\n'
         "ridge = 1e-6\nsort = false\n"
     )
     return path
@@ -94,7 +95,7 @@ def test_the_command_line_reads_what_python_saves(cli, blobs, counts, ratings, p
     cli("transform", tmp_path / "mixture", points_file, "-o", tmp_path / "labels.npy")
     message = cli("resume", tmp_path / "mixture", "--steps", 3, ok=False)
     assert "in no file" in message
-    with pytest.raises(lehr.LehrError, match="already holds a run"):
+    with pytest.raises(lehr.LehrError, match="already holds a run.*; choose another directory, or delete it first$"):
         mixture.save(tmp_path / "mixture")
 
     lda = LatentDirichletAllocation(2, random_state=0).fit(counts)
@@ -120,6 +121,37 @@ def test_a_run_that_came_from_a_path_can_be_resumed(cli, points_file, tmp_path):
     np.testing.assert_array_equal(lehr.load(tmp_path / "run").means_, longer.means_)
 
 
+def test_a_loaded_run_of_the_command_line_starts_as_it_did(cli, points_file, tmp_path, blobs):
+    cli("fit", "gmm", points_file, "-k", 3, "--steps", 4, "--tol", 0, "-o", tmp_path / "run", "--quiet")
+    loaded = lehr.load(tmp_path / "run")
+    assert (loaded.init_params, loaded.init_units) == ("k-means++", "deviations")
+
+
+def test_the_command_line_shows_the_words_that_python_knows(cli, tmp_path):
+    texts = ["the cat and the dog", "dogs and cats and dogs", "stocks and bonds", "a bond is no stock"] * 10
+    vectorizer = CountVectorizer()
+    X = vectorizer.fit_transform(texts)
+    words = vectorizer.get_feature_names_out()
+    lda = LatentDirichletAllocation(2, random_state=0).fit(X)
+    lda.save(tmp_path / "without")
+    assert "word 3" in cli("topics", tmp_path / "without")
+    lda.save(tmp_path / "saved", feature_names=words)
+    lda.fit(X, feature_names=words).save(tmp_path / "fitted")
+    for run in ("saved", "fitted"):
+        shown = cli("topics", tmp_path / run)
+        assert "dogs" in shown and "word " not in shown
+    assert lehr.load(tmp_path / "saved")._facts["words"] == list(words)
+    np.testing.assert_array_equal(lehr.load(tmp_path / "saved").components_, lda.components_)
+    # A matrix is still a matrix to scikit-learn.
+    assert not hasattr(lda, "feature_names_in_") and lda.transform(X).shape == (40, 2)
+    for wrong, message in ((words[:3], "3 names for 12 words"), ([*words[:-1], 7], "must be a list of texts"),
+                           ([*words[:-1], words[0]], "is word 1 already"), ("dog", "must be a list of texts")):
+        with pytest.raises(ValueError, match=message):
+            lda.fit(X, feature_names=wrong)
+        with pytest.raises(ValueError, match=message):
+            lda.save(tmp_path / "wrong", feature_names=wrong)
+
+
 def test_a_loaded_run_has_its_settings(blobs, tmp_path):
     pandas = pytest.importorskip("pandas")
     prior = np.array([[2.0, 0.3], [0.3, 1.5]])
@@ -129,7 +161,8 @@ def test_a_loaded_run_has_its_settings(blobs, tmp_path):
         "tol": 0.5,
         "covariance_prior": prior,
         "mean_precision_prior": 0.2,
-        "init_params": "random",
+        "init_params": "k-means++",
+        "init_units": "deviations",
         "batch_size": 45,
         "effective_batch_size": "20",
         "random_state": 9,
@@ -144,7 +177,7 @@ def test_a_loaded_run_has_its_settings(blobs, tmp_path):
 
 
 def test_runs_that_are_none_are_told(tmp_path, blobs):
-    with pytest.raises(FileNotFoundError, match="there is no such directory"):
+    with pytest.raises(FileNotFoundError, match="there is no such directory$"):
         lehr.load(tmp_path / "nothing")
     BayesianGaussianMixture(random_state=0).fit(blobs).save(tmp_path / "run")
     with pytest.raises(lehr.LehrError, match="is a run of dpgmm, not of lda"):

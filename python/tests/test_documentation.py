@@ -10,7 +10,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr._open", "lehr._mixture", "lehr._lda", "lehr._pmf", "lehr.anneal", "lehr.plot", "lehr._topics",
+MODULES = ["lehr", "lehr._open", "lehr._mixture", "lehr._lda", "lehr._lda_readout", "lehr._pmf", "lehr.anneal", "lehr.plot", "lehr._topics",
            "lehr.errors"]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -42,6 +42,8 @@ def test_the_stub_has_every_public_name_of_the_compiled_part():
         assert f"class {name}" in stub or f"def {name}" in stub or f"{name}:" in stub, name
         if inspect.isclass(value):
             body = stub.split(f"class {name}")[1].split("\nclass ")[0]
+            if "_Model[" in body.split("\n")[0]:
+                body += stub.split("class _Model")[1].split("\nclass ")[0]
             for method in vars(value):
                 assert method.startswith("__") or f"def {method}(" in body, f"{name}.{method}"
 

@@ -87,10 +87,18 @@ def test_files_are_read_as_the_command_line_reads_them(blobs, counts, tmp_path):
     assert lda.transform(tmp_path / "docs.npz").shape == (60, 2)
     with pytest.raises(FileNotFoundError) as caught:
         means(tmp_path / "nothing.csv")
-    assert isinstance(caught.value, lehr.LehrError) and "nothing.csv" in str(caught.value)
+    assert isinstance(caught.value, lehr.LehrError) and "nothing.csv: " in str(caught.value)
+    assert str(caught.value.filename).endswith("nothing.csv") and "None" not in str(caught.value)
     (tmp_path / "bad.csv").write_text("a,b\n1,2\nx,4\n5,6\n")
     with pytest.raises(ValueError, match="line 3"):
         means(tmp_path / "bad.csv")
+    for options, message in (
+        ({"colums": ["a"]}, "data_options = .*colums.*: unknown field `colums`, expected one of `columns`"),
+        ({"drop": "c"}, "data_options = {'drop': c}: invalid type"),
+        ({"drop": ["z"]}, "drop asks for column"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            means(table, data_options=options)
 
 
 def test_sparse_matrices_of_every_kind(counts):
@@ -137,7 +145,7 @@ def test_rows_without_words_have_the_priors_topics(counts):
         (np.ones(4), "Expected 2D array"),
         (np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 1.0]]), "row 1, column 2: found NaN"),
         (np.array([[1.0, 2.0], [np.inf, 3.0], [4.0, 1.0]]), "row 2, column 1: found inf"),
-        (np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), "column 2 is constant"),
+        (np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), "leave it out (of a file: data_options={'drop': ['2']})"),
         (np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
         (scipy.sparse.eye_array(4), "Sparse data"),
     ],

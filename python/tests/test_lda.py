@@ -93,6 +93,7 @@ def test_new_documents_are_learned(counts):
     for _ in range(10):
         lda.partial_fit(counts[:30]).partial_fit(counts[30:])
     assert lda.n_steps_ == 40
+    assert np.isnan(lda.bound_) and isinstance(lda.random_state_, np.random.RandomState)
     assert lda.perplexity(counts) < 11
 
 

@@ -1,10 +1,12 @@
 """The mixture beside scikit-learn's: same fixed point, same numbers, clusters as good; then what is ours."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -98,6 +100,43 @@ def test_clusters_of_known_data_are_as_good_as_scikit_learns(load):
     assert adjusted_rand_score(labels, ours) >= adjusted_rand_score(labels, theirs) - 0.05
 
 
+def partition_bounds(X, **settings):
+    """The bounds of the starts of ten seeds: equal ones are of equal partitions, whatever the order of clusters."""
+    settings = {"weight_concentration_prior_type": "dirichlet_distribution", "max_iter": 1, "reg_covar": 0.0, **settings}
+    return [BayesianGaussianMixture(3, random_state=s, **settings).fit(X).lower_bounds_[0] for s in range(10)]
+
+
+def test_a_start_by_k_means_is_scikit_learns_in_the_units_of_the_columns():
+    X = load_wine().data
+    theirs = KMeans(3, n_init=20, random_state=0).fit(X).labels_
+    expected = partition_bounds(X, init_params=np.eye(3)[theirs])[0]
+    same = np.isclose(partition_bounds(X), expected, rtol=1e-12)
+    assert same.sum() >= 2  # from a single start each, k-means ends in several optima, of which this is the best
+    standard = StandardScaler().fit_transform(X)
+    best = KMeans(3, n_init=20, random_state=0).fit(standard).labels_
+    expected = partition_bounds(X, init_params=np.eye(3)[best])[0]
+    assert np.isclose(partition_bounds(X, init_units="deviations"), expected, rtol=1e-12).sum() >= 2
+    assert not np.isclose(partition_bounds(X), expected, rtol=1e-12).any()
+
+
+def test_a_warning_points_at_the_line_that_has_called(blobs):
+    class Hears:
+        def setup(self, estimator, context):
+            pass
+
+        teardown = on_fit_task_begin = on_fit_task_end = setup
+
+    settings = {"max_iter": 1, "init_params": "random", "random_state": 0}
+    mixture = BayesianGaussianMixture(3, **settings)
+    calls = [mixture.fit, mixture.fit_predict, make_pipeline(StandardScaler(), mixture).fit]
+    if hasattr(mixture, "set_callbacks"):
+        calls.append(BayesianGaussianMixture(3, **settings).set_callbacks(Hears()).fit)
+    for call in calls:
+        with pytest.warns(ConvergenceWarning, match="did not converge") as caught:
+            call(blobs)
+        assert caught[0].filename == __file__
+
+
 def test_the_bound_has_every_constant_and_never_falls(blobs):
     mixture = BayesianGaussianMixture(3, tol=1e-9, reg_covar=0.0, random_state=1).fit(blobs)
     assert mixture.converged_
@@ -118,6 +157,11 @@ def test_partial_fit_finds_what_fit_finds(blobs):
     rows, columns = linear_sum_assignment(distance)
     assert distance[rows, columns].max() < 0.5
     assert parts.n_steps_ == 3 + 60
+    # A stream pays for its steps alone.
+    assert np.isnan(parts.lower_bound_) and len(parts.lower_bounds_) == 0
+    whole.partial_fit(blobs)
+    assert np.isnan(whole.lower_bound_) and np.isfinite(whole.lower_bounds_).all()
+    assert np.isfinite(pickle.loads(pickle.dumps(parts)).means_).all()
 
 
 def test_partial_fit_counts_what_it_has_seen(blobs):
@@ -206,13 +250,21 @@ def test_it_works_in_pipelines_and_searches(blobs):
         ({"tol": -1.0}, "tol = -1: must be 0"),
         ({"max_iter": 0}, "max_iter = 0"),
         ({"batch_size": 30, "effective_batch_size": 40}, "effective_batch_size = 40: must be at most the batch size"),
-        ({"effective_batch_size": "much"}, "effective batch size"),
+        ({"effective_batch_size": "much"}, "effective_batch_size = much: is not an effective batch size: use a number"),
+        ({"effective_batch_size": -3}, "effective_batch_size = -3.0: the effective batch size must be at least 0.001"),
+        ({"effective_batch_size": "geometric:3:0"}, "effective_batch_size = geometric:3:0: a schedule needs"),
+        ({"time_limit": -1}, "time_limit = -1: must be a positive number of seconds"),
+        ({"random_state": 2**70}, "random_state = 1180591620717411303424: "),
+        ({"n_init": 2**40}, "n_init = 1099511627776: is out of range"),
+        ({"max_iter": 2**70}, "max_iter = 1180591620717411303424: "),
+        ({"init_units": "metres"}, "init_units = 'metres': must be 'own' or 'deviations'"),
         ({"noise": "pink"}, "noise = 'pink'"),
         ({"guard": "shrink"}, "guard = shrink"),
         ({"guard": "shrinkk"}, "guard = 'shrinkk': must be 'reject'"),
         ({"holdout": 1.5}, "holdout = 1.5: must be a whole number"),
         ({"holdout": 90}, "holdout = 90: there are only 90 items"),
-        ({"step_size": "fast"}, "step size"),
+        ({"step_size": "fast"}, "step_size = fast: is not a step size: use a number"),
+        ({"step_size": 7}, "step_size = 7.0: a step size must lie above 0"),
         ({"quench": 2}, "quench = 2"),
         ({"degrees_of_freedom_prior": 0.5}, "degrees_of_freedom_prior = 0.5: must exceed"),
         ({"covariance_prior": [[1.0, 2.0], [2.0, 1.0]]}, "covariance_prior = the matrix given"),

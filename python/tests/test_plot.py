@@ -66,6 +66,8 @@ def test_what_cannot_be_drawn_is_said(mixture):
         lehr.plot.bound(mixture, first=9999)
     with pytest.raises(NotFittedError):
         lehr.plot.bound(lehr.BayesianGaussianMixture())
+    with pytest.raises(DataError, match="no bound from step 1 on; partial_fit evaluates none"):
+        lehr.plot.bound(lehr.BayesianGaussianMixture(2).partial_fit(np.random.default_rng(0).normal(size=(9, 2))))
     with pytest.raises(DataError, match="not a file"):
         lehr.plot.clusters(mixture, "points.csv")
 
@@ -77,7 +79,6 @@ def test_every_model_and_data_frame_can_be_drawn(mixture, blobs, counts, ratings
         lehr.load(tmp_path / "run"),
         pandas.DataFrame(mixture.trace_),
         lehr.LatentDirichletAllocation(2, random_state=0).fit(counts),
-        lehr.LatentDirichletAllocation(2, random_state=0).partial_fit(counts),
         lehr.ProbabilisticMatrixFactorization(2, effective_batch_size=5, max_iter=30, random_state=0).fit(ratings),
     ]
     for model_or_trace in drawn:

@@ -169,3 +169,17 @@ def test_bad_ratings_are_refused(ratings):
         fitted(ratings).score(ratings[:5])
     with pytest.raises(DataError, match="do not make pairs"):
         fitted(ratings).predict([1, 2], [3])
+
+
+def test_ids_are_integers_or_texts():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"user": [1, 2, 2], "item": ["a", "a", "b"], "rating": [1.0, 2.0, 4.0]})
+    whole = ProbabilisticMatrixFactorization(1, random_state=0).fit(frame.assign(user=frame.user.astype(float)))
+    assert whole.users_.dtype == np.int64 and whole.users_.tolist() == [1, 2]
+    for user in ([1.5, 2.0, 3.0], [1.0, np.nan, 2.0], ["x", None, "y"]):
+        with pytest.raises(DataError, match="an id is .*; ids are integers or texts"):
+            ProbabilisticMatrixFactorization(1).fit(frame.assign(user=pandas.Series(user, dtype=object)))
+    with pytest.raises(DataError, match="an id is 1.5"):
+        whole.recommend(1.5)
+    with pytest.raises(DataError, match="columns who, item, rating, and not user; say which is what with columns="):
+        ProbabilisticMatrixFactorization(1).fit(frame.rename(columns={"user": "who"}))

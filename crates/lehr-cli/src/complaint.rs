@@ -21,8 +21,22 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
                 None => format!("{field} = {value}: {allowed}"),
             }
         }
-        Some(ErrorKind::Parse { .. }) => with_flags(error.to_string()),
-        _ => error.to_string(),
+        Some(ErrorKind::Run { path, .. }) => {
+            let resume = format!("with -o, continue it with 'lehr resume {}', or", path.display());
+            with_flags(error.to_string())
+                .replace("directory, or", &format!("directory {resume}"))
+                .replace("is a file; choose another directory", "is a file; choose another with -o")
+                .replace(
+                    "(there is no config.json in it)",
+                    "(no config.json); 'lehr fit ... -o DIR' makes one",
+                )
+                .replace(
+                    "there is no such directory",
+                    "there is no such directory; 'lehr fit ... -o DIR' makes one",
+                )
+        }
+        Some(_) => with_flags(error.to_string()),
+        None => error.to_string(),
     };
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
@@ -45,7 +59,7 @@ fn flag(field: &str) -> Option<(String, bool)> {
 }
 
 /// The library calls the settings that choose columns by their names in a configuration file.
-fn with_flags(mut text: String) -> String {
+pub fn with_flags(mut text: String) -> String {
     for (name, flag) in
         [("drop", "--drop"), ("columns", "--columns"), ("weight_column", "--weight-column")]
     {
@@ -58,6 +72,14 @@ fn with_flags(mut text: String) -> String {
         text = text.replace(&format!(": {name} asks for "), &format!(": {flag} asks for "));
     }
     for (words, flags) in [
+        ("with --drop = ", "with --drop "),
+        ("with --columns = ", "with --columns "),
+        ("with --columns or drop", "with --columns or --drop"),
+        ("covariance = diagonal", "--covariance diagonal"),
+        ("duplicates = mean", "--duplicates mean"),
+        ("try exact = true where the model has that", "try --exact where there is such a flag"),
+        ("with user, item and rating", "with --user, --item and --rating"),
+        ("the ratings with rating", "the ratings with --rating"),
         ("set format = svmlight", "give --format svmlight"),
         ("set format", "give --format"),
         ("leave format out", "leave --format out"),
@@ -125,6 +147,24 @@ mod tests {
             "a.csv: leave --format out, or name another with --vocab"
         );
         assert_eq!(in_one_line(&anyhow!("a\n  |\n\nb")), "a | b");
+        assert_eq!(
+            line(lehr::Error::data("leave it out with drop = a, or use covariance = diagonal")),
+            "leave it out with --drop a, or use --covariance diagonal"
+        );
+        assert_eq!(
+            line(lehr::Error::data(
+                "in that order with columns = a,b; average with duplicates = mean"
+            )),
+            "in that order with --columns a,b; average with --duplicates mean"
+        );
+        assert_eq!(
+            line(lehr::Error::parse(path, "say which is what with user, item and rating")),
+            "a.csv: say which is what with --user, --item and --rating"
+        );
+        assert_eq!(
+            line(lehr::Error::run("r", "choose another directory, or delete it first")),
+            "r: choose another directory with -o, continue it with 'lehr resume r', or delete it first"
+        );
     }
 
     #[test]

@@ -5,33 +5,44 @@ use std::sync::Arc;
 
 use lehr::data::{Duplicates, Ids, Side};
 use lehr::models::Stored;
-use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use serde::de::DeserializeOwned;
 
 use crate::arrays::matrix;
 use crate::arrow;
-use crate::errors::{data_error, guarded};
+use crate::errors::guarded;
 use crate::lda::Lda;
 use crate::pmf::Pmf;
 use crate::run::computed;
+use crate::setting::options_of;
 
-/// A value of a setting that came as JSON.
-pub fn setting<T: DeserializeOwned>(json: &str) -> PyResult<T> {
-    serde_json::from_str(json).map_err(|error| {
-        let text = error.to_string();
-        // The place in a line that nobody wrote says nothing.
-        data_error(text.split(" at line ").next().unwrap_or(&text))
-    })
+/// A file and how it was read.
+type Source<M> = Option<(PathBuf, <M as Stored>::ReadOptions)>;
+
+/// The data in a file that the command line reads, for a model that knows names already if there is one.
+fn from_file<M: Stored>(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+    known: Option<&M>,
+) -> PyResult<(Arc<M::Data>, Source<M>)>
+where
+    M::Data: Send,
+{
+    let options: M::ReadOptions = options_of(options)?;
+    let data = computed(py, 1, || match known {
+        Some(known) => Ok(known.read_new(&path, &options)?.0),
+        None => M::read(&path, &options),
+    })?;
+    Ok((Arc::new(data), Some((path, options))))
 }
 
 /// Rows of numbers.
 #[pyclass(frozen, module = "lehr._lehr")]
 pub struct Points {
     pub data: Arc<lehr::data::Points>,
-    pub source: Option<(PathBuf, PointsOptions)>,
+    pub source: Source<lehr::models::Mixture>,
 }
 
 #[pymethods]
@@ -71,9 +82,8 @@ impl Points {
     /// Of a file that the command line reads.
     #[staticmethod]
     fn from_path(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
-        let options: PointsOptions = setting(options)?;
-        let data = computed(py, 1, || lehr::read::points(&path, &options))?;
-        Ok(Points { data: Arc::new(data), source: Some((path, options)) })
+        let (data, source) = from_file::<lehr::models::Mixture>(py, path, options, None)?;
+        Ok(Points { data, source })
     }
 
     #[getter]
@@ -112,7 +122,7 @@ fn named(
 #[pyclass(frozen, module = "lehr._lehr")]
 pub struct Docs {
     pub data: Arc<lehr::data::Docs>,
-    pub source: Option<(PathBuf, DocsOptions)>,
+    pub source: Source<lehr::models::Lda>,
 }
 
 #[pymethods]
@@ -150,12 +160,8 @@ impl Docs {
         options: &str,
         known: Option<&Lda>,
     ) -> PyResult<Self> {
-        let options: DocsOptions = setting(options)?;
-        let data = computed(py, 1, || match known {
-            Some(known) => Ok(known.fitted.model.read_new(&path, &options)?.0),
-            None => lehr::read::docs(&path, &options),
-        })?;
-        Ok(Docs { data: Arc::new(data), source: Some((path, options)) })
+        let (data, source) = from_file(py, path, options, known.map(|known| &known.fitted.model))?;
+        Ok(Docs { data, source })
     }
 
     #[getter]
@@ -200,7 +206,7 @@ fn csr<I: numpy::Element + Copy + Into<i64>>(
 #[pyclass(frozen, module = "lehr._lehr")]
 pub struct Ratings {
     pub data: Arc<lehr::data::Ratings>,
-    pub source: Option<(PathBuf, RatingsOptions)>,
+    pub source: Source<lehr::models::Pmf>,
 }
 
 /// Names of users or items, one for each rating.
@@ -305,12 +311,8 @@ impl Ratings {
         options: &str,
         known: Option<&Pmf>,
     ) -> PyResult<Self> {
-        let options: RatingsOptions = setting(options)?;
-        let data = computed(py, 1, || match known {
-            Some(known) => Ok(known.fitted.model.read_new(&path, &options)?.0),
-            None => lehr::read::ratings(&path, &options),
-        })?;
-        Ok(Ratings { data: Arc::new(data), source: Some((path, options)) })
+        let (data, source) = from_file(py, path, options, known.map(|known| &known.fitted.model))?;
+        Ok(Ratings { data, source })
     }
 
     /// How many users, items and ratings.

@@ -12,9 +12,34 @@ pub fn raised<T>(result: lehr::Result<T>) -> PyResult<T> {
     result.map_err(|error| Python::attach(|py| exception(py, error)))
 }
 
+/// The library calls settings by their names in a configuration file; what they are called here.
+fn in_python(message: String) -> String {
+    // A column is left out of an array by whoever has made it.
+    if let Some((head, column)) = message.split_once("leave it out with drop = ") {
+        return format!("{head}leave it out (of a file: data_options={{'drop': ['{column}']}})");
+    }
+    let mut message = message;
+    for (theirs, ours) in [
+        ("with columns or drop", "with columns or drop in data_options"),
+        ("with columns = ", "with data_options, columns = "),
+        (
+            "with drop, or choose others with columns",
+            "with drop in data_options, or choose others with columns",
+        ),
+        ("with user, item and rating", "with user, item and rating in data_options"),
+        ("the ratings with rating", "the ratings with rating in data_options"),
+        ("covariance = diagonal", "covariance_type='diag'"),
+        ("duplicates = mean", "duplicates='mean' (of a file: in data_options)"),
+        ("exact = true", "exact=True"),
+    ] {
+        message = message.replace(theirs, ours);
+    }
+    message
+}
+
 /// The exception that says what this error says.
 fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
-    let message = error.to_string();
+    let message = in_python(error.to_string());
     match error.into_kind() {
         // Its parts, so that a setting can be called by the name that it has in Python.
         ErrorKind::Config { field, value, allowed } => {

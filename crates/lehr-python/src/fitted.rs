@@ -79,8 +79,8 @@ macro_rules! model_class {
                 like: Option<&$Class>,
             ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
                 use lehr::run::memory::{Begin, Fitted, Items};
-                let params = $crate::data::setting(params)?;
-                let config: lehr::FitConfig = $crate::data::setting(config)?;
+                let params = $crate::setting::settings(params)?;
+                let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let begin = match &begin {
                     Some(array) => {
                         let shape = numpy::PyUntypedArrayMethods::shape(&**array);
@@ -116,7 +116,7 @@ macro_rules! model_class {
                 watch: Option<pyo3::Py<pyo3::PyAny>>,
             ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
                 use lehr::run::memory::Items;
-                let config: lehr::FitConfig = $crate::data::setting(config)?;
+                let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
                     let source = data.source.as_ref().map(|(path, options)| (&**path, options));
                     let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };

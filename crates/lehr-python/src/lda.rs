@@ -80,6 +80,14 @@ impl Lda {
         Ok(out)
     }
 
+    /// The same with names for the words.
+    fn with_words(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+        computed(py, 1, || {
+            let model = self.fitted.model.with_words(names)?;
+            Ok(Lda::new(self.fitted.with(model, self.fitted.lambda().clone())))
+        })
+    }
+
     /// gamma of each document; its shares if `normalize`.
     fn transform<'py>(
         &self,

@@ -14,6 +14,7 @@ mod lda;
 mod mixture;
 mod pmf;
 mod run;
+mod setting;
 
 use pyo3::prelude::*;
 

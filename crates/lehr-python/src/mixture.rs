@@ -1,5 +1,6 @@
 //! Gaussian mixtures.
 
+use lehr::lambda::Lambda;
 use lehr::model::Model;
 use lehr::models::mixture::Covariance;
 use lehr::models::{Mixture as Core, Stored};
@@ -114,11 +115,7 @@ impl Mixture {
         data: &Points,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let values = computed(py, threads, || {
-            self.check(data)?;
-            Ok(objective::item_bounds(&self.fitted.model, self.fitted.lambda(), &data.data))
-        })?;
-        Ok(vector(py, values))
+        self.of_each(py, data, threads, objective::item_bounds)
     }
 
     /// The log predictive density of each item.
@@ -128,12 +125,10 @@ impl Mixture {
         data: &Points,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let values = computed(py, threads, || {
-            self.check(data)?;
-            let items: Vec<u32> = (0..data.data.n_items() as u32).collect();
-            Ok(log_predictive(&self.fitted.model, self.fitted.lambda(), &data.data, &items))
-        })?;
-        Ok(vector(py, values))
+        self.of_each(py, data, threads, |model, lambda, data| {
+            let items: Vec<u32> = (0..data.n_items() as u32).collect();
+            log_predictive(model, lambda, data, &items)
+        })
     }
 
     /// Draws, and the component of each.
@@ -153,6 +148,21 @@ impl Mixture {
 }
 
 impl Mixture {
+    /// A number for each item.
+    fn of_each<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Points,
+        threads: usize,
+        number: impl FnOnce(&Core, &Lambda, &lehr::data::Points) -> Vec<f64> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = computed(py, threads, || {
+            self.check(data)?;
+            Ok(number(&self.fitted.model, self.fitted.lambda(), &data.data))
+        })?;
+        Ok(vector(py, values))
+    }
+
     fn check(&self, data: &Points) -> lehr::Result<()> {
         self.fitted.model.check_fits(&data.data, &self.fitted.record.data.columns)
     }

@@ -1,6 +1,6 @@
 //! Probabilistic matrix factorisation.
 
-use lehr::data::{Id, Ids, Side};
+use lehr::data::{Ids, Side};
 use lehr::models::pmf::{By, Factor};
 use lehr::models::{Pmf as Core, Stored};
 use lehr::run::fit::State;
@@ -163,17 +163,10 @@ impl Pmf {
             let seen = user.filter(|_| !with_seen).map_or(&[][..], |user| model.seen(user));
             Ok(predictor.recommend(&predictor.user(user), top, by, seen))
         })?;
-        let ids = best.iter().map(|r| items.get(r.item as usize));
+        let places: Vec<usize> = best.iter().map(|r| r.item as usize).collect();
         let found = match items.integers() {
-            Some(_) => vector(
-                py,
-                ids.map(|id| match id {
-                    Id::Integer(id) => id,
-                    Id::Text(_) => unreachable!("all names are integers"),
-                })
-                .collect::<Vec<i64>>(),
-            ),
-            None => PyList::new(py, ids.map(|id| id.to_string()).collect::<Vec<_>>())?.into_any(),
+            Some(all) => vector(py, places.iter().map(|&at| all[at]).collect()),
+            None => PyList::new(py, places.iter().map(|&at| items.get(at).to_string()))?.into_any(),
         };
         let scores = vector(py, best.iter().map(|r| r.score).collect::<Vec<f64>>());
         let means = vector(py, best.iter().map(|r| r.prediction.mean).collect::<Vec<f64>>());

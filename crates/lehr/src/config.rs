@@ -67,7 +67,8 @@ pub struct FitConfig {
     pub n_init: u32,
     /// Save every so many steps. Default: once a minute.
     pub checkpoint_every: Option<u64>,
-    /// Evaluate the bound every so many steps. Default: every sweep, or once an epoch.
+    /// Evaluate the bound every so many steps; 0 is never, not even at the end. Default: every sweep, or
+    /// once an epoch.
     pub eval_every: Option<u64>,
     /// Items to hold out and score during the run: a count, or a fraction below 1.
     pub holdout: Holdout,
@@ -189,7 +190,7 @@ pub struct Plan {
     pub seed: u64,
     /// How many starts.
     pub n_init: u32,
-    /// Steps between evaluations of the bound.
+    /// Steps between evaluations of the bound; 0 if there are none.
     pub eval_every: u64,
     /// Steps between checkpoints, if not by time.
     pub checkpoint_every: Option<u64>,
@@ -315,7 +316,6 @@ impl FitConfig {
         };
         positive("steps", self.steps)?;
         positive("checkpoint_every", self.checkpoint_every)?;
-        positive("eval_every", self.eval_every)?;
         positive("n_init", Some(u64::from(self.n_init)))?;
         if self.threads > MOST_THREADS {
             let allowed = format!("must be at most {MOST_THREADS}; 0 uses all cores");
@@ -323,6 +323,11 @@ impl FitConfig {
         }
         if !(self.tol >= 0.0 && self.tol.is_finite()) {
             return Err(Error::config("tol", self.tol, "must be 0 (off) or a positive number"));
+        }
+        if self.eval_every == Some(0) && (self.tol > 0.0 || self.n_init > 1) {
+            let allowed = "without a bound there is nothing to stop by, and no best start: tol must be 0 and \
+                           n_init 1; or evaluate it every so many steps";
+            return Err(Error::config("eval_every", 0, allowed));
         }
         if let Some(time) = self.time.filter(|&t| t.is_nan() || t <= 0.0) {
             return Err(Error::config("time", time, "must be a positive number of seconds"));
@@ -379,7 +384,7 @@ impl FitConfig {
             return Err(Error::config(
                 "step_size",
                 step_size,
-                "a step of 1 would forget all other batches; with --batch use power:10:0.75 or a \
+                "a step of 1 would forget all other batches; with batches use power:10:0.75 or a \
                  constant below 1",
             ));
         }
@@ -439,6 +444,11 @@ mod tests {
             (FitConfig { time: Some(0.0), ..base() }, "time = 0: must be a positive"),
             (FitConfig { noise_end: 1.5, ..base() }, "noise_end = 1.5: must be a fraction"),
             (FitConfig { batch: Some(0), ..base() }, "batch = 0: must be at least 1"),
+            (FitConfig { eval_every: Some(0), ..base() }, "eval_every = 0: without a bound"),
+            (
+                FitConfig { eval_every: Some(0), tol: 0.0, n_init: 2, ..base() },
+                "eval_every = 0: without a bound",
+            ),
             (FitConfig { batch: Some(101), ..base() }, "batch = 101: there are only 100 items"),
             (
                 FitConfig { batch: Some(20), effective: effective(30.0), ..base() },

@@ -61,7 +61,7 @@ pub enum ErrorKind {
     /// The bound is no number any more.
     #[error(
         "the bound became {bound} at step {step}; the data are too extreme for this model and these \
-         settings: look for outliers, rescale the columns, or try --exact where there is such a flag"
+         settings: look for outliers, rescale the columns, or try exact = true where the model has that"
     )]
     Diverged {
         /// What it became.

@@ -106,6 +106,14 @@ impl Lambda {
         &self.lazy.as_ref().expect("a model with lazy rows has totals").totals
     }
 
+    /// Whether all numbers are finite, as they are unless the data are too extreme. Of lazy rows the totals tell.
+    pub fn is_finite(&self) -> bool {
+        match &self.lazy {
+            Some(lazy) => lazy.totals.iter().all(|x| x.is_finite()),
+            None => self.stored.rows().flatten().all(|x| x.is_finite()),
+        }
+    }
+
     /// A row as it is now, `eta` being its prior.
     #[inline]
     pub fn read(&self, row: usize, eta: &[f64], out: &mut [f64]) {

@@ -104,7 +104,7 @@ pub struct FitArgs {
     /// Items (documents) to hold out and score during the run: a count (1000) or a fraction (0.1).
     #[arg(long, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub holdout: Option<Holdout>,
-    /// Evaluate the bound every N steps [default: every sweep, or once an epoch].
+    /// Evaluate the bound every N steps; 0 is never, for --tol 0 [default: every sweep, or once an epoch].
     #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
     pub eval_every: Option<u64>,
     /// With --batch, estimate the bound from N random training items; 0 is all [default: 0; lda:

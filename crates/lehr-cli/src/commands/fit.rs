@@ -14,6 +14,7 @@ use lehr::run::stop::StopReason;
 
 use super::End;
 use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs, PmfArgs};
+use crate::complaint::with_flags;
 use crate::models::{Served, left_out};
 use crate::progress::{Bar, Seen};
 use crate::text::{self, counted, number, quoted, seconds};
@@ -76,7 +77,9 @@ fn fit<M: Served>(
 /// Data errors of the model do not know the file's name; the user does.
 pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
     match error.kind() {
-        lehr::ErrorKind::Data(message) => anyhow::anyhow!("{}: {message}", path.display()),
+        lehr::ErrorKind::Data(message) => {
+            anyhow::anyhow!("{}: {}", path.display(), with_flags(message.clone()))
+        }
         _ => error.into(),
     }
 }
@@ -127,9 +130,12 @@ pub fn report<M: Served>(
     let estimated = seen
         .bound_sample
         .map_or(String::new(), |n| format!(" (estimated from {})", counted(n as u64, M::ITEM)));
+    let bound = match result.best.bound {
+        bound if bound.is_nan() => "no bound was evaluated,".to_string(),
+        bound => format!("bound {}{estimated}", number(bound)),
+    };
     let mut lines = vec![format!(
-        "{run}: bound {}{estimated} after {} in {}; {}",
-        number(result.best.bound),
+        "{run}: {bound} after {} in {}; {}",
         counted(result.best.steps, "step"),
         seconds(result.seconds),
         result.best.stop

@@ -22,6 +22,7 @@ use lehr::run::directory::{RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
 
 use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::commands::fit::naming_file;
 use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, quoted};
 
@@ -204,8 +205,7 @@ pub fn reading<M: Served, T>(
             Ok(done) => return Ok(done),
             Err(error) => match error.kind() {
                 ErrorKind::Config { field, .. } if M::take_back(&mut options, flags, field) => {}
-                ErrorKind::Data(message) => bail!("{}: {message}", path.display()),
-                _ => return Err(error.into()),
+                _ => return Err(naming_file(error, path)),
             },
         }
     }

@@ -176,14 +176,7 @@ impl Docs {
 
     /// The same documents with names for the words, one for each.
     pub fn with_vocabulary(mut self, names: Vec<String>) -> Result<Self> {
-        if names.len() != self.n_words() {
-            return Err(Error::data(format!(
-                "{} names for {} words; give one for each word",
-                names.len(),
-                self.n_words()
-            )));
-        }
-        self.vocabulary = Vocabulary::named(names)?;
+        self.vocabulary = self.vocabulary.with_names(names)?;
         Ok(self)
     }
 

@@ -33,6 +33,18 @@ impl Vocabulary {
         Ok(Vocabulary { n_words: names.len(), names: Some(names.into()) })
     }
 
+    /// The same words with other names, one for each.
+    pub fn with_names(&self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.n_words {
+            return Err(Error::data(format!(
+                "{} names for {} words; give one for each word",
+                names.len(),
+                self.n_words
+            )));
+        }
+        Vocabulary::named(names)
+    }
+
     /// V.
     pub fn n_words(&self) -> usize {
         self.n_words

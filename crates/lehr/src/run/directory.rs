@@ -18,7 +18,7 @@ use crate::math::kernels::Isa;
 use crate::model::Dataset;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
-use crate::run::fit::{Fit, Outcome, Progress, State, Timings, Watcher};
+use crate::run::fit::{Fit, Outcome, Progress, State, Timings, Watcher, or_nan};
 use crate::run::trace::Observation;
 use crate::{Error, ErrorKind, Result, write};
 
@@ -182,8 +182,10 @@ pub struct RunResult {
     /// All restarts.
     pub restarts: Vec<Outcome>,
     /// Mean of the restarts' bounds.
+    #[serde(deserialize_with = "or_nan")]
     pub bound_mean: f64,
     /// Standard deviation of the restarts' bounds.
+    #[serde(deserialize_with = "or_nan")]
     pub bound_sd: f64,
 }
 
@@ -238,15 +240,11 @@ impl RunDirectory {
         if self.config().exists() {
             return Err(Error::run(
                 &self.path,
-                format!(
-                    "already holds a run, which is left as it is; choose another directory with \
-                     -o, continue it with 'lehr resume {}', or delete it first",
-                    self.path.display()
-                ),
+                "already holds a run, which is left as it is; choose another directory, or delete it first",
             ));
         }
         if self.path.exists() && !self.path.is_dir() {
-            return Err(Error::run(&self.path, "is a file; choose another directory with -o"));
+            return Err(Error::run(&self.path, "is a file; choose another directory"));
         }
         Ok(())
     }
@@ -279,9 +277,9 @@ impl RunDirectory {
             return Ok(directory);
         }
         let message = if path.exists() {
-            "holds no run (there is no config.json in it); 'lehr fit ... -o DIR' makes one"
+            "holds no run (there is no config.json in it)"
         } else {
-            "there is no such directory; 'lehr fit ... -o DIR' makes one"
+            "there is no such directory"
         };
         Err(Error::run(path, message))
     }

@@ -213,8 +213,16 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
 
         loop {
             let end = plan.ends(state.step, session.elapsed().as_secs_f64());
-            let regular = plan.own_step(state.step).is_multiple_of(plan.eval_every);
-            let observed = regular || end.is_some();
+            let evaluates = plan.eval_every > 0;
+            let regular = evaluates && plan.own_step(state.step).is_multiple_of(plan.eval_every);
+            let observed = evaluates && (regular || end.is_some());
+            if let Some(reason) = end.filter(|_| !evaluates) {
+                // A bound would have told.
+                if !state.lambda.is_finite() {
+                    return Err(ErrorKind::Diverged { bound: f64::NAN, step: state.step }.into());
+                }
+                return Ok((reason, bound));
+            }
 
             let t = state.step + 1;
             let own = plan.own_step(t);
@@ -446,12 +454,18 @@ impl<M: Model> Problem<'_, M> {
     }
 }
 
+/// JSON has no NaN: it writes null.
+pub(super) fn or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
 /// How one restart ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Which one.
     pub restart: u32,
-    /// Its last bound.
+    /// Its last bound; NaN if it was never evaluated, in JSON null.
+    #[serde(deserialize_with = "or_nan")]
     pub bound: f64,
     /// Its updates.
     pub steps: u64,

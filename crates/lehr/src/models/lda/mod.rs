@@ -103,6 +103,11 @@ impl Lda {
         &self.vocabulary
     }
 
+    /// The same model with names for its words, which a matrix of counts does not have.
+    pub fn with_words(&self, names: Vec<String>) -> Result<Self> {
+        Ok(Lda { vocabulary: self.vocabulary.with_names(names)?, ..self.clone() })
+    }
+
     /// How often each word occurs in the training documents.
     pub fn word_counts(&self) -> &[f64] {
         &self.word_counts

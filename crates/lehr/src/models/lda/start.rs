@@ -61,7 +61,7 @@ impl Seeds {
         let wrong = |what: String| Error::parse(path, what);
         if topics.n_rows() != params.topics {
             return Err(wrong(format!(
-                "has {} topics, and -k asks for {}; make them equal",
+                "has {} topics, and {} are asked for; make them equal",
                 topics.n_rows(),
                 params.topics
             )));

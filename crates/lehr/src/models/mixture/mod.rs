@@ -16,6 +16,7 @@
 //! ```
 //! Diagonal covariances: the same distributions with W (and R) restricted to diagonal matrices.
 
+mod kmeans;
 mod params;
 mod prior;
 mod start;
@@ -24,7 +25,7 @@ mod posterior;
 mod sample;
 mod stored;
 
-pub use params::{Covariance, Defaults, Factorisation, MixtureParams, Start, Weights};
+pub use params::{Covariance, Defaults, Factorisation, MixtureParams, Start, StartUnits, Weights};
 pub use posterior::Posterior;
 pub use prior::{Prior, Units};
 pub use readout::Component;

@@ -48,6 +48,23 @@ pub enum Start {
     Responsibilities,
 }
 
+/// In which units the two starts by nearness measure distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartUnits {
+    /// In standard deviations of each column (weighted): what units the columns have does not matter.
+    #[default]
+    Deviations,
+    /// In the columns' own units, as scikit-learn does: a column of large numbers decides.
+    Own,
+}
+
+impl StartUnits {
+    fn is_usual(&self) -> bool {
+        *self == StartUnits::default()
+    }
+}
+
 /// Where priors that are left out come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,6 +105,9 @@ pub struct MixtureParams {
     /// Where a fit begins.
     #[serde(default = "kmeans")]
     pub start: Start,
+    /// What the distances of a start by nearness are measured in.
+    #[serde(default, skip_serializing_if = "StartUnits::is_usual")]
+    pub start_units: StartUnits,
     /// a0 of the Dirichlet (default 1/K) or alpha of the sticks (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concentration: Option<f64>,
@@ -138,6 +158,7 @@ impl MixtureParams {
             factorisation: normal_wishart(),
             covariance: full(),
             start: kmeans(),
+            start_units: StartUnits::Deviations,
             concentration: None,
             mean: None,
             mean_precision: None,
@@ -165,7 +186,7 @@ impl MixtureParams {
                 self.components,
                 format!(
                     "there are only {n_items} rows, and a component needs at least one; \
-                     try -k {} or fewer",
+                     try {} or fewer",
                     n_items.min(10)
                 ),
             ));

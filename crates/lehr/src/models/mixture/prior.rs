@@ -118,7 +118,7 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
             let name = points.names().get(j).map_or((j + 1).to_string(), |n| format!("'{n}'"));
             return Err(Error::data(format!(
                 "column {name} is constant (always {}), so it says nothing about clusters and has \
-                 no finite density; leave it out with --drop {}",
+                 no finite density; leave it out with drop = {}",
                 mean[j] * unit[j],
                 name.trim_matches('\'')
             )));
@@ -203,7 +203,7 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     if !shape.cholesky(&mut factor) {
         return Err(Error::data(
             "the columns' covariance is singular or overflows; drop columns that are combinations of \
-             others, rescale extreme ones, or use --covariance diagonal",
+             others, rescale extreme ones, or use covariance = diagonal",
         ));
     }
     shape.invert_lower(&mut factor);

@@ -1,7 +1,7 @@
 //! Where a fit of a mixture begins: k-means++, random points or random responsibilities.
 
-use super::params::Start;
-use super::{Mixture, prior::total_weight};
+use super::params::{Start, StartUnits};
+use super::{Mixture, kmeans, prior::total_weight};
 use crate::data::Points;
 use crate::math::kernels::{TILE, pad_to_lanes};
 use crate::math::rng::{Address, Rng};
@@ -115,15 +115,18 @@ fn distinct(n: usize, k: usize, rng: &mut Rng) -> Vec<u32> {
     chosen
 }
 
-/// Seeds by k-means++ (each next one with probability proportional to its squared distance from
-/// the nearest so far), moved by so many sweeps of k-means at most, then every item wholly to its
-/// nearest.
+/// Every item wholly to the cluster that k-means++ and so many sweeps of k-means at most find for it.
 fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: usize) -> Stats {
-    let (k, d) = (mixture.params.components, mixture.n_dims());
-    let mut items = all(points);
+    let k = mixture.params.components;
+    // Items that weigh nothing are as good as absent.
+    let weight = |n: u32| points.weights().map_or(1.0, |w| w[n as usize]);
+    let mut items: Vec<u32> = all(points).into_iter().filter(|&n| weight(n) > 0.0).collect();
     if items.len() > SEEDING_ITEMS {
-        items = distinct_many(items, SEEDING_ITEMS.max(k), rng);
+        let count = SEEDING_ITEMS.max(k).min(items.len());
+        items = distinct_many(items, count, rng);
     }
+    let weights: Vec<f64> = items.iter().map(|&n| weight(n)).collect();
+    let d = mixture.n_dims();
     // In z, item after item.
     let mut z = vec![0.0; items.len() * d];
     let mut tile = vec![0.0; d * TILE];
@@ -133,74 +136,19 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: us
             row.iter_mut().enumerate().for_each(|(j, x)| *x = tile[j * TILE + slot]);
         }
     }
-    let weight = |i: usize| points.weights().map_or(1.0, |w| w[items[i] as usize]);
-    let mut nearest = vec![(f64::INFINITY, 0usize); items.len()];
-    for seed in 0..k {
-        let mass = |i: usize, square: f64| weight(i) * if seed == 0 { 1.0 } else { square };
-        let total: f64 = nearest.iter().enumerate().map(|(i, n)| mass(i, n.0)).sum();
-        let at = if total > 0.0 && total.is_finite() {
-            let mut left = rng.uniform() * total;
-            nearest.iter().enumerate().position(|(i, n)| {
-                left -= mass(i, n.0);
-                left <= 0.0
-            })
-        } else {
-            None // all items coincide with a seed: any will do
-        };
-        let at = at.unwrap_or_else(|| rng.below(items.len() as u64) as usize);
-        let centre = z[at * d..(at + 1) * d].to_vec();
-        for (row, nearest) in z.chunks_exact(d).zip(&mut nearest) {
-            let square: f64 = row.iter().zip(&centre).map(|(a, b)| (a - b).powi(2)).sum();
-            if square < nearest.0 {
-                *nearest = (square, seed);
-            }
-        }
+    match mixture.params.start_units {
+        StartUnits::Deviations => kmeans::standardise(&mut z, &weights, d),
+        StartUnits::Own => kmeans::rescale(&mut z, &mixture.units.scale),
     }
-    let weights: Vec<f64> = (0..items.len()).map(weight).collect();
-    for _ in 0..sweeps {
-        if !lloyd(&z, &weights, k, &mut nearest) {
-            break;
-        }
-    }
-    let mut next = nearest.iter();
+    let mut clusters = kmeans::clusters(&z, &weights, k, sweeps, rng).into_iter();
     let mut stats = statistics(mixture, points, &items, |_, resp| {
         resp.fill(0.0);
-        resp[next.next().expect("one per item").1] = 1.0;
+        resp[clusters.next().expect("one per item")] = 1.0;
     });
     let sampled: f64 = (0..k).map(|row| stats.row(row)[0]).sum();
     let scale = total_weight(points) / sampled;
     stats.values_mut().iter_mut().for_each(|s| *s *= scale);
     stats
-}
-
-/// One sweep of k-means: clusters move to their means (an empty one stays without items), items to the
-/// nearest cluster. False if no item has moved.
-fn lloyd(z: &[f64], weights: &[f64], k: usize, nearest: &mut [(f64, usize)]) -> bool {
-    let d = z.len() / nearest.len();
-    let (mut centres, mut totals) = (vec![0.0; k * d], vec![0.0; k]);
-    for ((row, &weight), &(_, own)) in z.chunks_exact(d).zip(weights).zip(&*nearest) {
-        totals[own] += weight;
-        centres[own * d..][..d].iter_mut().zip(row).for_each(|(c, x)| *c += weight * x);
-    }
-    for (centre, &total) in centres.chunks_exact_mut(d).zip(&totals) {
-        // Far from everything if nothing is in it.
-        centre.iter_mut().for_each(|c| *c = if total > 0.0 { *c / total } else { f64::INFINITY });
-    }
-    let mut moved = false;
-    for (row, nearest) in z.chunks_exact(d).zip(nearest) {
-        let own = nearest.1;
-        let square =
-            |centre: &[f64]| -> f64 { row.iter().zip(centre).map(|(a, b)| (a - b).powi(2)).sum() };
-        *nearest = (square(&centres[own * d..][..d]), own);
-        for (other, centre) in centres.chunks_exact(d).enumerate() {
-            let square = square(centre);
-            if square < nearest.0 {
-                *nearest = (square, other);
-            }
-        }
-        moved |= nearest.1 != own;
-    }
-    moved
 }
 
 /// `count` of the items at random (partial Fisher-Yates).
@@ -216,21 +164,53 @@ fn distinct_many(mut items: Vec<u32>, count: usize, rng: &mut Rng) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::rng::Purpose;
+    use crate::models::MixtureParams;
+
+    /// How many items each cluster of the start has.
+    fn sizes(values: &[f64], scale: [f64; 3], start_units: StartUnits, seed: u64) -> Vec<u64> {
+        let scaled = values.chunks(3).flat_map(|row| row.iter().zip(scale).map(|(x, s)| x * s));
+        let points = Points::new(scaled.collect(), 3).unwrap();
+        let params = MixtureParams { start_units, ..MixtureParams::gmm(5) };
+        let mixture = Mixture::new(params, &points).unwrap();
+        let mut rng = Address::new(seed, Purpose::Init, 0, 0).rng(0);
+        let stats = by_nearest_seed(&mixture, &points, &mut rng, MOST_SWEEPS);
+        (0..5).map(|row| stats.row(row)[0] as u64).collect()
+    }
 
     #[test]
-    fn k_means_ends_where_every_item_is_nearest_to_its_own_mean() {
-        // Two pairs, and a start that splits one of them; cluster 2 is empty.
-        let z = [0.0, 1.0, 10.0, 11.0];
-        let weights = [1.0, 1.0, 1.0, 3.0];
-        let mut nearest = [(0.0, 0), (0.0, 1), (0.0, 1), (0.0, 1)];
-        let mut sweeps = 0;
-        while lloyd(&z, &weights, 3, &mut nearest) {
-            sweeps += 1;
-            assert!(sweeps < 10);
+    fn a_start_in_deviations_does_not_depend_on_the_columns_units() {
+        let mut rng = Address::new(1, Purpose::Data, 0, 0).rng(0);
+        let values: Vec<f64> = (0..600).map(|_| rng.normal()).collect();
+        // Deviations a little below and above powers of two among them.
+        let scales = [[1.99, 2.01, 1.0], [0.37, 713.0, 1e-5], [3.0, 1.0 / 3.0, 1e9]];
+        let mut own_differs = false;
+        for seed in 0..10 {
+            let (deviations, own) = (StartUnits::Deviations, StartUnits::Own);
+            let plain = sizes(&values, [1.0; 3], deviations, seed);
+            assert_eq!(plain.iter().sum::<u64>(), 200);
+            for scale in scales {
+                assert_eq!(sizes(&values, scale, deviations, seed), plain, "{scale:?}");
+                own_differs |= sizes(&values, scale, own, seed) != plain;
+            }
         }
-        assert_eq!(nearest.map(|(_, own)| own), [0, 0, 1, 1]);
-        // The heavy item draws its mean to itself: (10 + 3 * 11) / 4.
-        assert_eq!(nearest[3].0, 0.0625);
-        assert_eq!(nearest[0].0, 0.25);
+        assert!(own_differs);
+    }
+
+    #[test]
+    fn items_that_weigh_nothing_are_as_good_as_absent() {
+        let mut rng = Address::new(2, Purpose::Data, 0, 0).rng(0);
+        let values: Vec<f64> = (0..80).map(|_| rng.normal()).collect();
+        let some = Points::new(values[..60].to_vec(), 2).unwrap();
+        let weights = (0..40).map(|n| f64::from(n < 30)).collect();
+        let all = Points::new(values.clone(), 2).unwrap().with_weights(weights).unwrap();
+        let start = |points: &Points| {
+            let mixture = Mixture::new(MixtureParams::gmm(4), points).unwrap();
+            let mut rng = Address::new(0, Purpose::Init, 0, 0).rng(0);
+            by_nearest_seed(&mixture, points, &mut rng, MOST_SWEEPS).values_mut().to_vec()
+        };
+        for (a, b) in start(&some).iter().zip(start(&all)) {
+            assert!((a - b).abs() < 1e-9, "{a} {b}");
+        }
     }
 }

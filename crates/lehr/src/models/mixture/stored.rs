@@ -47,7 +47,7 @@ impl Stored for Mixture {
         if data.n_dims() != self.n_dims() {
             return Err(Error::data(format!(
                 "the data have {} columns, and the model was fitted to {}{}; choose the right ones \
-                 with --columns or --drop",
+                 with columns or drop",
                 data.n_dims(),
                 self.n_dims(),
                 if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
@@ -56,7 +56,7 @@ impl Stored for Mixture {
         if !names.is_empty() && !data.names().is_empty() && data.names() != names {
             return Err(Error::data(format!(
                 "the data's columns are {}, and the model was fitted to {}; put them in that \
-                 order with --columns {}",
+                 order with columns = {}",
                 data.names().join(", "),
                 names.join(", "),
                 names.join(",")

@@ -1,0 +1,64 @@
+//! Settings, which come as JSON: what is wrong with one is told with its name, its value and what is allowed.
+
+use lehr::Error;
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use crate::errors::raised;
+
+/// The settings of a model or a fit.
+pub fn settings<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+    raised(read(json).map_err(|wrong| Error::config(&wrong.field, wrong.value, wrong.allowed)))
+}
+
+/// How to read a file: all of it is one parameter in Python.
+pub fn options_of<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+    raised(read(json).map_err(|wrong| {
+        let value = match wrong.field.as_str() {
+            "" => wrong.value,
+            field => format!("{{'{field}': {}}}", wrong.value),
+        };
+        Error::config("data_options", value, wrong.allowed)
+    }))
+}
+
+struct Wrong {
+    field: String,
+    value: String,
+    allowed: String,
+}
+
+fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(
+        |error| {
+            let field = match error.path().iter().next() {
+                Some(Segment::Map { key }) => key.clone(),
+                _ => String::new(), // of no setting, but of all of them
+            };
+            let all: Value = serde_json::from_str(json).unwrap_or_default();
+            let value = match all.get(&field) {
+                None => json.to_string(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            let text = error.into_inner().to_string();
+            // The place in a line that nobody wrote says nothing.
+            let text = text.split(" at line ").next().unwrap_or(&text);
+            Wrong { allowed: allowed(text), field, value }
+        },
+    )
+}
+
+/// What is allowed, in the words of whoever has read the value.
+fn allowed(text: &str) -> String {
+    // The value is told already, as it was written.
+    let quoted = text.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
+    let text = quoted.map_or(text, |(_, rest)| rest.strip_prefix(':').unwrap_or(rest).trim_start());
+    let whole = ["u8", "u16", "u32", "u64", "usize"].iter().any(|kind| text.ends_with(kind));
+    if whole && text.starts_with("invalid ") {
+        return "is out of range; must be a whole number that is not as large".into();
+    }
+    text.into()
+}

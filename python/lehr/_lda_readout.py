@@ -1,0 +1,118 @@
+"""What a fitted topic model says of documents: topics, scores; and what it is saved with."""
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _data, _topics
+from ._settings import flag
+
+
+class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """The attributes and methods of a topic model that need no fitting.
+
+    scikit-learn wraps `transform` for `set_output` in the class that defines it, hence the mixins here.
+    """
+
+    @property
+    def components_(self):
+        check_is_fitted(self, "_core")
+        return self._cached("components", lambda: self._core.components(self._threads()))
+
+    @property
+    def exp_dirichlet_component_(self):
+        check_is_fitted(self, "_core")
+        return self._cached("expected", lambda: self._core.expected_topics(self._threads()))
+
+    @property
+    def _n_features_out(self):
+        return self._record["params"]["topics"]
+
+    def _new_docs(self, X, whom):
+        check_is_fitted(self, "_core")
+        return self._docs(X, reset=False, whom=whom, known=self._core)
+
+    def transform(self, X, *, normalize=True):
+        """Find the topics of documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+        normalize : bool, default=True
+            Whether each row is made to sum to 1; if not, it is gamma.
+
+        Returns
+        -------
+        doc_topic_distr : ndarray of shape (n_samples, n_components)
+            Each document's topics.
+        """
+        data = self._new_docs(X, "transform")
+        found = self._core.transform(data, flag("normalize", normalize), self._threads())
+        return found.astype(np.float32) if self._single else found
+
+    def fit_transform(self, X, y=None, *, normalize=True):
+        """Learn the topics of documents and find them in these; see `fit` and `transform`."""
+        return self.fit(X, y).transform(X, normalize=normalize)
+
+    def score(self, X, y=None):
+        """Compute the bound on the log-likelihood of documents, every constant included."""
+        data = self._new_docs(X, "score")
+        bound, _ = self._core.bound(data, self._threads())
+        return bound
+
+    def perplexity(self, X, sub_sampling=False):
+        """Compute exp(-score / words).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+        sub_sampling : bool, default=False
+            Whether X is a part of `total_samples` documents, to whose number its bound is scaled up.
+
+        Returns
+        -------
+        perplexity : float
+            Lower is better.
+        """
+        data = self._new_docs(X, "perplexity")
+        if flag("sub_sampling", sub_sampling):
+            scores = self._core.scores(data, self._threads())
+            return float(np.exp(-scores["full"]))
+        bound, words = self._core.bound(data, self._threads())
+        return float(np.exp(-bound / words))
+
+    def heldout_scores(self, X):
+        """Score documents that the model has not seen, in nats per word; higher is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            How often each document has each word.
+
+        Returns
+        -------
+        scores : dict of float
+            'completion': every other word predicted from the rest of its document; 'unigram': the same from
+            frequencies alone; 'local': the documents' bound; 'full': the same, the topics' cost included.
+        """
+        data = self._new_docs(X, "heldout_scores")
+        return self._core.scores(data, self._threads())
+
+    def save(self, path, feature_names=None):
+        """Save the fitted model as a run directory, which the command line reads as well.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The directory to make. One that holds a run already is refused.
+        feature_names : array-like of str, default=None
+            The words, such as ``vectorizer.get_feature_names_out()``, so that ``lehr topics`` can show them. Not needed
+            if the model knows them: from `fit`, from a data frame, or from a file.
+        """
+        check_is_fitted(self, "_core")
+        names = None if feature_names is None else _data.texts("feature_names", feature_names)
+        (self._core if names is None else self._core.with_words(names)).save(path)
+
+    to_pyldavis = _topics.to_pyldavis
