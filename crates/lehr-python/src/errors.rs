@@ -27,6 +27,8 @@ fn in_python(message: String) -> String {
             "with drop in data_options, or choose others with columns",
         ),
         ("with user, item and rating", "with user, item and rating in data_options"),
+        ("the users with user", "the users with user in data_options"),
+        ("the items with item", "the items with item in data_options"),
         ("the ratings with rating", "the ratings with rating in data_options"),
         ("covariance = diagonal", "covariance_type='diag'"),
         ("duplicates = mean", "duplicates='mean' (of a file: in data_options)"),

@@ -10,7 +10,7 @@ pub use pmf::recommend;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use serde::Serialize;
 
 use lehr::ErrorKind;
@@ -177,7 +177,7 @@ impl<M: Served> OpenRun<M> {
         })?;
         self.model
             .check_fits(&data, &self.record.data.columns)
-            .map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            .map_err(|error| naming_file(error, path))?;
         Ok(NewData { data, unknown })
     }
 

@@ -171,7 +171,7 @@ fn bad_rows_and_columns_are_named() {
             "REQUIRED DOUBLE user; REQUIRED INT64 item; REQUIRED INT32 rating;",
             &[(Values::F64(&[1.0]), None), (Values::I64(&[1]), None), (Values::I32(&[1]), None)],
         ),
-        "r.parquet: column user does not hold integers or text but floats; convert it, or say which column holds the users with --user"
+        "r.parquet: column user does not hold integers or text but floats; convert it, or say which column holds the users with user"
     );
     assert_eq!(
         fault_in(
