@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// More documents or words than this, and more than entries, are taken for a wrong number: nobody
 /// has a corpus of which most is empty, and each costs memory.
-const CREDIBLE: u64 = 1 << 24;
+const CREDIBLE: u64 = 1 << 20;
 
 /// The entries so far.
 #[derive(Default)]
