@@ -187,14 +187,14 @@ def one_column(kind, encoding, codec, header, body, values):
 
 two = struct.pack("<2d", 1.5, -2)
 seed("parquet_points/ok-plain.parquet", one_column(DOUBLE, 0, 0, page(16, 16, 2, 0), two, 2))
-# Each of these made the library recurse or allocate as the file says.
+# Each of these made the reader recurse or allocate as the file says.
 seed("parquet_points/bad-deep_schema.parquet", parquet([element(b"g", children=1)] * 3000 + [element(b"x", kind=DOUBLE)]))
 seed("parquet_points/bad-wide_schema.parquet", parquet([element(b"m", children=(1 << 31) - 1), element(b"x", kind=DOUBLE)]))
 seed("parquet_points/bad-page_size.parquet", one_column(DOUBLE, 0, 1, page((1 << 31) - 1, 16, 2, 0), two, 2))
 runs = varint(((1 << 31) - 1) << 1) + b"\0"
 boolean = struct.pack("<I", len(runs)) + runs
 seed("parquet_points/bad-run_of_rows.parquet", one_column(0, 3, 0, page(len(boolean), len(boolean), (1 << 31) - 1, 3), boolean, (1 << 31) - 1))
-seed("parquet_points/bad-promised_rows.parquet", one_column(DOUBLE, 0, 0, page(16, 16, 2, 0), two, (1 << 40)))
+seed("parquet_points/ok-promised_rows.parquet", one_column(DOUBLE, 0, 0, page(16, 16, 2, 0), two, (1 << 40)))
 
 
 # Block size 128, 4 miniblocks, then a number of lengths that the library makes room for.

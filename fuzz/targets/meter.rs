@@ -1,5 +1,7 @@
 //! An allocator that knows how much memory was in use at most.
 
+#![allow(unsafe_code, reason = "an allocator that counts is an unsafe trait")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -5,7 +5,7 @@
 
 pub mod meter;
 mod docs;
-mod repair;
+pub mod repair;
 mod runs;
 mod tables;
 #[path = "../../crates/lehr-cli/src/args/config.rs"]
@@ -38,33 +38,39 @@ pub struct Limit {
     factor: usize,
 }
 
-/// Deflate makes at most so many bytes of one.
+const MIB: usize = 1 << 20;
+/// Packed files may unpack to 16 MiB and 200 times their size, by the readers' own limit, and deflate
+/// makes at most 1032 bytes of one.
+const ALWAYS: usize = 16 * MIB;
+const UNPACKED: usize = 200;
 const DEFLATE: usize = 1032;
 
 impl Limit {
+    pub fn of(self, bytes: &[u8]) -> usize {
+        let unpacked = match bytes.starts_with(&[0x1f, 0x8b]) {
+            true => (DEFLATE * bytes.len()).min(ALWAYS + UNPACKED * bytes.len()),
+            false => bytes.len(),
+        };
+        self.base + self.factor * unpacked
+    }
+
     /// Whether it is that of files of a run directory.
     pub fn is_for_runs(self) -> bool {
         self.base == RUN.base
     }
-
-    pub fn of(self, bytes: &[u8]) -> usize {
-        let unpacked = if bytes.starts_with(&[0x1f, 0x8b]) { DEFLATE } else { 1 };
-        self.base + self.factor * unpacked * bytes.len()
-    }
 }
 
-const MIB: usize = 1 << 20;
 /// Text: the numbers or words of a line take more room than its letters. What is numbered may have
 /// 2^20 numbers before it needs as many entries, and buffers are there from the start.
-const TEXT: Limit = Limit { base: 48 * MIB, factor: 256 };
+const TEXT: Limit = Limit { base: 64 * MIB, factor: 64 };
 /// Arrays of numbers, which are at most widened to f64.
-const ARRAY: Limit = Limit { base: 48 * MIB, factor: 64 };
+const ARRAY: Limit = Limit { base: 64 * MIB, factor: 64 };
 /// Members of an archive, each of which may be deflated.
-const ARCHIVE: Limit = Limit { base: 48 * MIB, factor: 16 * DEFLATE };
+const ARCHIVE: Limit = Limit { base: 32 * ALWAYS, factor: 32 * UNPACKED };
 /// Parquet, of which 16 MiB and 1024 times the file's size may be unpacked, as texts at worst.
-const PARQUET: Limit = Limit { base: 128 * MIB, factor: 4 * 1024 };
+const PARQUET: Limit = Limit { base: 8 * ALWAYS, factor: 4 * 1024 };
 /// Files of a run directory: what they hold is kept as it is.
-const RUN: Limit = Limit { base: 8 * MIB, factor: 256 };
+const RUN: Limit = Limit { base: 8 * MIB, factor: 64 };
 
 /// The folder of fixtures that other programs have written.
 const DOCS: &str = "crates/lehr/tests/fixtures/docs";
