@@ -202,22 +202,25 @@ lengths = varint(128) + varint(4) + varint(1 << 33) + varint(0)
 numbers = struct.pack("<2d", 1, 2)
 
 
-def docs_parquet(body, values, encoding):
-    """Text documents and terms in one page each, and counts."""
+def parquet_triples(names, body, values, encoding):
+    """Two columns of text that share one page, and one of numbers."""
     text_page = page(len(body), len(body), values, encoding) + body
     count_page = page(16, 16, values, 0) + numbers
     columns = [
-        column(b"document", BYTES, encoding, 0, 4, len(text_page), values),
-        column(b"term", BYTES, encoding, 0, 4, len(text_page), values),
-        column(b"count", DOUBLE, 0, 0, 4 + len(text_page), len(count_page), values),
+        column(names[0], BYTES, encoding, 0, 4, len(text_page), values),
+        column(names[1], BYTES, encoding, 0, 4, len(text_page), values),
+        column(names[2], DOUBLE, 0, 0, 4 + len(text_page), len(count_page), values),
     ]
-    kinds = [(b"document", BYTES), (b"term", BYTES), (b"count", DOUBLE)]
+    kinds = zip(names, [BYTES, BYTES, DOUBLE])
     schema = [element(b"m", children=3)] + [element(name, kind=kind) for name, kind in kinds]
     pages = text_page + count_page
     return parquet(schema, [group(columns, len(pages), values)], values, pages)
 
 
 plain = b"".join(struct.pack("<I", len(word)) + word for word in [b"ab", b"cde"])
-for reader in ["parquet_docs", "parquet_ratings"]:
-    seed(f"{reader}/bad-lengths_of_text.parquet", docs_parquet(lengths, 2, 6))
-seed("parquet_docs/ok-texts.parquet", docs_parquet(plain, 2, 0))
+for reader, names in [
+    ("parquet_docs", [b"document", b"term", b"count"]),
+    ("parquet_ratings", [b"user", b"item", b"rating"]),
+]:
+    seed(f"{reader}/bad-lengths_of_text.parquet", parquet_triples(names, lengths, 2, 6))
+    seed(f"{reader}/ok-texts.parquet", parquet_triples(names, plain, 2, 0))

@@ -96,7 +96,9 @@ fn short_run(name: &str) {
         }
     }
     seeds.retain(|seed| seed.bytes.len() <= LARGEST_DAMAGED);
-    let mut numbers = Numbers(name.bytes().fold(0, |sum, byte| 31 * sum + u64::from(byte)));
+    let mut numbers = Numbers(
+        name.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into())),
+    );
     let mut n_read = 0;
     for n in 0..DAMAGED {
         let [seed, other] = [(); 2].map(|()| numbers.below(seeds.len()));
