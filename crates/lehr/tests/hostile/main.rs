@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use mutate::{Numbers, damaged};
 use targets::{Folder, Read, TARGETS, Target};
 
-/// Damaged files for each target.
+/// Damaged files for each target, unless the variable HOSTILE_FILES has another number.
 const DAMAGED: usize = 1000;
 
 /// Larger seeds are not damaged: those are the ones that unpack to a lot, which takes long.
@@ -100,14 +100,15 @@ fn short_run(name: &str) {
         name.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into())),
     );
     let mut n_read = 0;
-    for n in 0..DAMAGED {
+    let n_damaged = std::env::var("HOSTILE_FILES").map_or(DAMAGED, |n| n.parse().unwrap());
+    for n in 0..n_damaged {
         let [seed, other] = [(); 2].map(|()| numbers.below(seeds.len()));
         let bytes = damaged(&seeds[seed].bytes, &seeds[other].bytes, &mut numbers);
         n_read +=
             usize::from(read(&format!("{} damaged, number {n}", seeds[seed].name), &bytes).is_ok());
     }
     println!(
-        "{name}: {} seeds, {DAMAGED} damaged files, {n_read} of them read, {most} bytes at most",
+        "{name}: {} seeds, {n_damaged} damaged files, {n_read} of them read, {most} bytes at most",
         seeds.len()
     );
 }
