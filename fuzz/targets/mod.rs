@@ -6,7 +6,7 @@
 pub mod meter;
 mod docs;
 pub mod repair;
-mod runs;
+pub mod runs;
 mod tables;
 #[path = "../../crates/lehr-cli/src/args/config.rs"]
 mod config;
@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-
-pub use runs::NAMES as RUNS;
 
 /// What a reader made of a file: something, or an error in words.
 pub type Read = Result<(), String>;
@@ -52,6 +50,11 @@ impl Limit {
             false => bytes.len(),
         };
         self.base + self.factor * unpacked
+    }
+
+    /// The bytes of memory for each byte of the file.
+    pub fn factor(self) -> usize {
+        self.factor
     }
 
     /// Whether it is that of files of a run directory.

@@ -9,6 +9,8 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 #[cfg(feature = "parquet")]
+mod parquet_headers;
+#[cfg(feature = "parquet")]
 mod parquet_values;
 mod ratings;
 mod records;

@@ -11,6 +11,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::parquet::damaged;
+use super::parquet_headers::{FILE as FILE_FIELDS, PAGE as PAGE_FIELDS};
 use super::source::{Source, most_unpacked, plain_file};
 use super::thrift::{Seen, walk};
 use crate::{Error, Result};
@@ -125,7 +126,7 @@ impl Page {
     fn read(file: &File, at: u64, left: u64) -> Result<Self, String> {
         let mut from = Counted { inner: at_byte(file, at)?.take(left), read: 0 };
         let (mut sizes, mut values, mut words, mut encoding) = ([None; 2], 0, 0, 0);
-        walk(&mut from, &mut |path, seen| {
+        walk(&mut from, PAGE_FIELDS, &mut |path, seen| {
             if let Seen::Integer(number) = seen {
                 match path {
                     [2] => sizes[0] = Some(number),
@@ -160,7 +161,7 @@ fn check_footer(file: &File, length: u64) -> Result<(), String> {
     let (mut n_elements, mut children) = (0, 0);
     // How many elements are still to come in each open group.
     let mut open: Vec<u64> = Vec::new();
-    walk(&mut at_byte(file, start)?.take(end - start), &mut |path, seen| {
+    walk(&mut at_byte(file, start)?.take(end - start), FILE_FIELDS, &mut |path, seen| {
         match (path, seen) {
             ([2], Seen::List(length)) => n_elements = length,
             ([2, 5], Seen::Integer(number)) => {

@@ -5,6 +5,40 @@ use std::io::{self, Read};
 /// Structures and lists within each other; Parquet's own headers have half a dozen.
 const DEEPEST: usize = 32;
 
+/// What a field of a known structure must be. The library reads a field as what it should be, whatever
+/// its own type says: only if both agree do the two of us see the same file.
+pub(super) enum Type {
+    Bool,
+    Byte,
+    I16,
+    I32,
+    I64,
+    Double,
+    Binary,
+    List(&'static Type),
+    Struct(&'static Fields),
+}
+
+/// The fields of a structure that are known, by their numbers; the others are skipped.
+pub(super) type Fields = [(i16, Type)];
+
+impl Type {
+    /// Whether a value of this kind is of the type.
+    fn is(&self, kind: u8) -> bool {
+        match self {
+            Type::Bool => matches!(kind, 1 | 2),
+            Type::Byte => kind == 3,
+            Type::I16 => kind == 4,
+            Type::I32 => kind == 5,
+            Type::I64 => kind == 6,
+            Type::Double => kind == 7,
+            Type::Binary => kind == 8,
+            Type::List(_) => kind == 9,
+            Type::Struct(_) => kind == 12,
+        }
+    }
+}
+
 /// A value on the way; the rest is skipped.
 pub(super) enum Seen {
     /// The integer of a field of the structure that is reached by these fields' numbers.
@@ -19,13 +53,15 @@ pub(super) enum Seen {
 /// lead to it; what `see` finds wrong ends it.
 pub(super) fn walk(
     from: &mut impl Read,
+    fields: &'static Fields,
     see: &mut impl FnMut(&[i16], Seen) -> Result<(), String>,
 ) -> Result<(), String> {
-    structure(from, 0, &mut Vec::new(), see)
+    structure(from, fields, 0, &mut Vec::new(), see)
 }
 
 fn structure(
     from: &mut impl Read,
+    fields: &'static Fields,
     depth: usize,
     path: &mut Vec<i16>,
     see: &mut impl FnMut(&[i16], Seen) -> Result<(), String>,
@@ -37,13 +73,16 @@ fn structure(
             return Ok(());
         }
         field = match head >> 4 {
-            0 => unzigzag(varint(from)?) as i16,
-            step => field.wrapping_add(step.into()),
+            0 => i16::try_from(unzigzag(varint(from)?)).map_err(|_| wrong())?,
+            step => field.checked_add(step.into()).ok_or_else(wrong)?,
         };
+        let known = fields.iter().find(|(number, _)| *number == field).map(|(_, known)| known);
         path.push(field);
         // In a field, a boolean is its own type.
-        if !matches!(head & 15, 1 | 2) {
-            value(head & 15, from, depth, path, see)?;
+        match (head & 15, known) {
+            (kind, Some(known)) if !known.is(kind) => return Err(wrong()),
+            (1 | 2, _) => {}
+            (kind, known) => value(kind, known, from, depth, path, see)?,
         }
         path.pop();
     }
@@ -51,6 +90,7 @@ fn structure(
 
 fn value(
     kind: u8,
+    known: Option<&'static Type>,
     from: &mut impl Read,
     depth: usize,
     path: &mut Vec<i16>,
@@ -60,7 +100,7 @@ fn value(
         return Err("its headers are nested too deeply".into());
     }
     match kind {
-        1..=3 => byte(from).map(drop),
+        3 => byte(from).map(drop),
         4..=6 => {
             let number = unzigzag(varint(from)?);
             see(path, Seen::Integer(number))
@@ -70,19 +110,37 @@ fn value(
             let length = varint(from)?;
             skip(from, length)
         }
-        9 | 10 => {
+        9 => {
             let head = byte(from)?;
             let length = if head >> 4 == 15 { varint(from)? } else { (head >> 4).into() };
+            let known = match known {
+                Some(Type::List(element)) => Some(*element),
+                _ => None,
+            };
+            // Nothing that Parquet's headers have is a list of booleans, which readers disagree on.
+            if known.is_some_and(|known| !known.is(head & 15)) || matches!(head & 15, 1 | 2) {
+                return Err(wrong());
+            }
             see(path, Seen::List(length))?;
             for _ in 0..length {
-                value(head & 15, from, depth + 1, path, see)?;
+                value(head & 15, known, from, depth + 1, path, see)?;
                 see(path, Seen::Element)?;
             }
             Ok(())
         }
-        12 => structure(from, depth + 1, path, see),
+        12 => {
+            let fields = match known {
+                Some(Type::Struct(fields)) => *fields,
+                _ => &[],
+            };
+            structure(from, fields, depth + 1, path, see)
+        }
         _ => Err(format!("its headers hold a value of the unknown kind {kind}")),
     }
+}
+
+fn wrong() -> String {
+    "its headers are damaged".into()
 }
 
 fn byte(from: &mut impl Read) -> Result<u8, String> {
@@ -119,9 +177,11 @@ fn skip(from: &mut impl Read, length: u64) -> Result<(), String> {
 mod tests {
     use super::*;
 
+    static FIELDS: &Fields = &[(1, Type::I32), (6, Type::List(&Type::I32))];
+
     fn integers(bytes: &[u8]) -> Result<Vec<(Vec<i16>, i64)>, String> {
         let mut found = Vec::new();
-        walk(&mut &*bytes, &mut |path, seen| {
+        walk(&mut &*bytes, FIELDS, &mut |path, seen| {
             if let Seen::Integer(number) = seen {
                 found.push((path.to_vec(), number));
             }
@@ -142,14 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn a_known_field_of_another_type_is_refused() {
+        for bytes in [&[0x11, 2, 0][..], &[0x16, 2, 0], &[0x69, 0x16, 2, 0], &[0x19, 0x11, 1, 0]] {
+            assert_eq!(integers(bytes).unwrap_err(), "its headers are damaged");
+        }
+    }
+
+    #[test]
     fn what_does_not_end_is_refused() {
         assert!(integers(&[]).unwrap_err().contains("end too early"));
         assert!(integers(&[0x15, 0xff]).unwrap_err().contains("end too early"));
-        assert!(integers(&[0x18, 200, b'a']).unwrap_err().contains("end too early"));
+        assert!(integers(&[0x28, 200, b'a']).unwrap_err().contains("end too early"));
         assert!(integers(&[&[0x15][..], &[0xff; 11]].concat()).unwrap_err().contains("not end"));
-        assert!(integers(&[0x1c; 100]).unwrap_err().contains("nested too deeply"));
-        let lists = [0x19; 100_000];
+        assert!(integers(&[0x2c; 100]).unwrap_err().contains("nested too deeply"));
+        let lists = [0x29; 100_000];
         assert!(integers(&lists).unwrap_err().contains("nested too deeply"));
-        assert!(integers(&[0x1f]).unwrap_err().contains("unknown kind 15"));
+        assert!(integers(&[0x2f]).unwrap_err().contains("unknown kind 15"));
     }
 }

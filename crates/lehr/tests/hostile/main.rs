@@ -1,6 +1,7 @@
 //! Files from strangers: whatever they hold, no reader panics or takes more memory than is promised.
 //! A short run of the targets in `fuzz/targets`, with the seeds of `fuzz/seeds` and damage done to them.
 
+mod large;
 mod mutate;
 mod regressions;
 #[path = "../../../../fuzz/targets/mod.rs"]
@@ -166,7 +167,7 @@ fn make_seeds() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(name), bytes).unwrap();
     };
-    for run in targets::RUNS {
+    for run in targets::runs::NAMES {
         let text = fs::read_to_string(runs.file(run, "config.json")).unwrap();
         write("run_config", &format!("ok-{run}.json"), text.replace(&place, "/data").as_bytes());
         let checkpoint = fs::read(runs.file(run, "checkpoint.safetensors")).unwrap();

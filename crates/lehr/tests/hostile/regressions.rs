@@ -105,3 +105,10 @@ fn r11_documents_of_a_converted_corpus_that_overlap() {
     let bytes = targets::repair::corpus(&bytes);
     refused_bytes("corpus", &bytes, "the offsets of its documents are damaged");
 }
+
+/// A version that was a boolean and no number: the library read the file differently from the look
+/// beforehand, which then saw no schema. Found by libFuzzer.
+#[test]
+fn r12_a_parquet_header_whose_field_is_of_another_type() {
+    refused("parquet_points", "bad-other_type.parquet", "its headers are damaged");
+}
