@@ -18,9 +18,6 @@ use targets::{Folder, Read, TARGETS, Target};
 /// Damaged files for each target, unless the variable HOSTILE_FILES has another number.
 const DAMAGED: usize = 1000;
 
-/// Larger seeds are not damaged: those are the ones that unpack to a lot, which takes long.
-const LARGEST_DAMAGED: usize = 1 << 14;
-
 /// Memory is counted for all threads together, so that the tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -73,7 +70,7 @@ fn short_run(name: &str) {
     if target.limit.is_for_runs() {
         folder.runs();
     }
-    let mut seeds = seeds(target);
+    let seeds = seeds(target);
     let mut most = 0;
     let mut read = |what: &str, bytes: &[u8]| {
         tried(target, &folder, bytes)
@@ -96,7 +93,6 @@ fn short_run(name: &str) {
             Ok(()) => assert!(!name.starts_with("bad-"), "{}: {name} was read", target.name),
         }
     }
-    seeds.retain(|seed| seed.bytes.len() <= LARGEST_DAMAGED);
     let mut numbers = Numbers(
         name.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into())),
     );

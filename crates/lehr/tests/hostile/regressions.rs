@@ -1,5 +1,10 @@
 //! Files that broke a reader once, by what was wrong, and what it says of them now.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use super::*;
 
 /// The reader refuses the seed in words that hold `expected`.
@@ -19,6 +24,14 @@ fn refused_bytes(target: &str, bytes: &[u8], expected: &str) {
 /// The Parquet library recursed once for each level, to the end of the stack.
 #[test]
 fn r1_a_parquet_schema_without_end() {
+    const DEPTH: usize = 200_000;
+    // A list of groups, each with the next one in it, and no row groups.
+    let mut footer = vec![0x15, 2, 0x19, 0xfc, 0xc0, 0x9a, 0x0c];
+    footer.extend([0x35, 0, 0x18, 1, b'g', 0x15, 2, 0].repeat(DEPTH));
+    footer.extend([0x16, 2, 0x19, 0x0c, 0]);
+    let length = (footer.len() as u32).to_le_bytes();
+    let bytes = [b"PAR1", &footer[..], &length, b"PAR1"].concat();
+    refused_bytes("parquet_points", &bytes, "its schema is nested too deeply");
     refused("parquet_points", "bad-deep_schema.parquet", "its schema is nested too deeply");
 }
 
@@ -65,7 +78,11 @@ fn r6_a_parquet_file_that_promises_rows() {
 /// Packed data were unpacked without end.
 #[test]
 fn r7_a_gzipped_file_that_unpacks_to_a_thousand_times_its_size() {
-    refused("gzip", "bad-bomb.csv.gz", "it unpacks to more than 200 times its size");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&b"1,2\n".repeat(7 << 20)).unwrap();
+    let packed = packed.finish().unwrap();
+    assert!(packed.len() < 30_000);
+    refused_bytes("gzip", &packed, "it unpacks to more than 200 times its size");
 }
 
 /// A member of an archive could claim any size.
