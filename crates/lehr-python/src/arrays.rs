@@ -1,5 +1,7 @@
 //! Numbers from and to numpy; the crate's only `unsafe`: rows that numpy owns, read in place.
 
+#![allow(unsafe_code, reason = "numbers that numpy owns are read through a pointer")]
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Columns of data frames that export an Arrow stream (the PyCapsule protocol of polars, pyarrow and others).
 
+#![allow(unsafe_code, reason = "a stream of Arrow's C interface comes as a pointer")]
+
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{

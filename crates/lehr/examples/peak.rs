@@ -1,6 +1,8 @@
 //! Measures the f64 multiply-add peak of one core, the yardstick for the kernels' speed. Prints one
 //! JSON line: `cargo run --release -p lehr --example peak`.
 
+#![allow(unsafe_code, reason = "functions for an instruction set are unsafe to call")]
+
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -1,5 +1,6 @@
 //! What can be typed: plain structures without side effects.
 
+mod config;
 mod docs;
 mod fit;
 mod lda;
@@ -7,8 +8,9 @@ mod mixture;
 mod pmf;
 mod reproduce;
 
+pub use config::{ConfigFile, model_table};
 pub use docs::{DocsArgs, WordsArgs};
-pub use fit::{ConfigFile, FitArgs, OutputArgs, model_table};
+pub use fit::{FitArgs, OutputArgs};
 pub use lda::LdaArgs;
 pub use mixture::{MixtureArgs, PointsArgs};
 pub use pmf::{PmfArgs, Ranking, RatingsArgs, RecommendArgs};

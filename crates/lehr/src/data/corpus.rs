@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Entry;
 use super::mapped::MappedDocs;
@@ -41,6 +42,8 @@ enum Storage {
         fingerprint: u128,
         /// The first damaged document that was asked for.
         fault: OnceLock<String>,
+        /// Whether offsets were found that lead nowhere.
+        lost: AtomicBool,
     },
 }
 
@@ -67,7 +70,16 @@ impl Corpus {
     }
 
     pub(super) fn in_file(path: PathBuf, docs: MappedDocs, fingerprint: u128, sums: Sums) -> Self {
-        Corpus { storage: Storage::File { path, docs, fingerprint, fault: OnceLock::new() }, sums }
+        Corpus {
+            storage: Storage::File {
+                path,
+                docs,
+                fingerprint,
+                fault: OnceLock::new(),
+                lost: AtomicBool::new(false),
+            },
+            sums,
+        }
     }
 
     pub(super) fn n_docs(&self) -> usize {
@@ -82,10 +94,17 @@ impl Corpus {
             Storage::Memory { offsets, entries } => {
                 &entries[offsets[n] as usize..offsets[n + 1] as usize]
             }
-            Storage::File { docs, fault, .. } => {
+            Storage::File { docs, fault, lost, .. } => {
+                // Offsets that go back could hand out the same entries for every document.
+                if lost.load(Ordering::Relaxed) {
+                    return &[];
+                }
                 // A look at every entry costs little beside what is then done with it, and what
                 // indexes tables by word must be able to rely on it.
-                let found = docs.doc(n).ok_or_else(|| "lies outside the entries".to_string());
+                let found = docs.doc(n).ok_or_else(|| {
+                    lost.store(true, Ordering::Relaxed);
+                    "lies outside the entries".to_string()
+                });
                 let checked = found.and_then(|doc| match doc_fault(doc, self.sums.counts.len()) {
                     None => Ok(doc),
                     Some(text) => Err(text),

@@ -1,8 +1,10 @@
 //! The names of users or of items: any integers or texts, numbered as they appear.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 /// Names that stand for the numbers 0, 1, 2, ..., each once.
 ///
@@ -306,17 +308,25 @@ pub(crate) fn integer(name: &[u8]) -> Option<i64> {
     std::str::from_utf8(name).ok()?.parse().ok()
 }
 
-/// Spreads integers over all bits (the finaliser of MurmurHash3): SipHash would take most of the
-/// time of reading a file.
+/// Spreads integers over all bits: SipHash would take most of the time of reading a file.
 fn integer_hash(number: i64) -> u64 {
-    let mut bits = number.cast_unsigned();
-    bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    bits ^ (bits >> 33)
+    let (key, odd) = keys();
+    let product = u128::from(number.cast_unsigned() ^ key) * u128::from(odd);
+    product as u64 ^ (product >> 64) as u64
 }
 
 fn text_hash(text: &str) -> u64 {
-    xxh3_64(text.as_bytes())
+    xxh3_64_with_seed(text.as_bytes(), keys().0)
+}
+
+/// Others in every process, so that nobody can write a file whose ids all fall on one place. No
+/// number depends on them: ids are numbered as they come.
+fn keys() -> (u64, u64) {
+    static KEYS: OnceLock<(u64, u64)> = OnceLock::new();
+    *KEYS.get_or_init(|| {
+        let random = RandomState::new();
+        (random.hash_one(0), random.hash_one(1) | 1)
+    })
 }
 
 #[cfg(test)]
@@ -362,6 +372,38 @@ mod tests {
             assert_eq!(ids.insert_integer(i64::from(n) * 7919 - 3000), n);
         }
         assert_eq!((ids.len(), ids.find("")), (1001, None));
+    }
+
+    /// Integers that MurmurHash3's finaliser, without a key, puts on one place of every table.
+    fn colliding(n: u64) -> impl Iterator<Item = i64> {
+        let inverse = |odd: u64| {
+            (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
+        };
+        let (first, second) = (inverse(0xc4ce_b9fe_1a85_ec53), inverse(0xff51_afd7_ed55_8ccd));
+        (0..n).map(move |high| {
+            let unmixed = |bits: u64| bits ^ (bits >> 33);
+            let bits = unmixed(high << 32).wrapping_mul(first);
+            unmixed(unmixed(bits).wrapping_mul(second)).cast_signed()
+        })
+    }
+
+    #[test]
+    fn ids_made_to_collide_do_not() {
+        let integers: Ids = colliding(20_000).collect();
+        let texts: Vec<String> = colliding(20_000).map(|number| format!("u{number}")).collect();
+        let texts: Ids = texts.iter().map(String::as_str).collect();
+        for ids in [integers, texts] {
+            assert_eq!(ids.len(), 20_000);
+            let last = ids.places.len() - 1;
+            for (place, &number) in ids.places.iter().enumerate().filter(|(_, n)| **n != EMPTY) {
+                let hash = match ids.get(number as usize) {
+                    Id::Integer(number) => integer_hash(number),
+                    Id::Text(text) => text_hash(text),
+                };
+                let steps = place.wrapping_sub(hash as usize) & last;
+                assert!(steps < 1000, "{steps} steps to find an id");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,10 @@
 //! Numbers and documents read in place from a memory-mapped file; the crate's only `unsafe` for mapping.
 
+#![allow(
+    unsafe_code,
+    reason = "a file that is mapped can be changed by others, which no type can rule out"
+)]
+
 use std::fmt;
 use std::fs::File;
 use std::io;

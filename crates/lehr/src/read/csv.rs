@@ -98,8 +98,12 @@ impl Table<'_> {
                 Some(Place::Skip) | None => true,
             };
             // A row of a wrong length is told first: it explains the cell that does not fit.
-            if !fits && cells.clone().count() == places.len() {
-                return Err(self.bad_cell(line, n_cells, cell));
+            if !fits {
+                let found = cells.clone().count();
+                return Err(match found == places.len() {
+                    true => self.bad_cell(line, n_cells, cell),
+                    false => self.ragged(line, found),
+                });
             }
             n_cells += 1;
         }

@@ -7,11 +7,17 @@ mod npy_header;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_headers;
+#[cfg(feature = "parquet")]
 mod parquet_values;
 mod ratings;
 mod records;
 mod select;
 mod source;
+#[cfg(feature = "parquet")]
+mod thrift;
 mod titles;
 mod topic_table;
 

@@ -7,10 +7,10 @@ use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 use parquet::schema::types::ColumnDescriptor;
 
+use super::parquet_file::Opened;
 use super::select::{Place, Selection};
 use super::source::Source;
 use super::{PointsOptions, finish};
@@ -36,15 +36,9 @@ pub(super) fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Resul
 
 fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let path = source.path;
-    let Some((file, length)) = source.file else {
-        return Err(Error::parse(
-            path,
-            "is Parquet that is gzipped or comes from a pipe; give it as a plain .parquet file",
-        ));
-    };
     let damaged = |error| damaged(path, error);
-    let reader = SerializedFileReader::new(file).map_err(damaged)?;
-    let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let mut opened = Opened::new(&source)?;
+    let columns = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
     let names = columns.iter().map(|column| column.path().string()).collect();
     let selection = Selection::new(path, options, columns.len(), names)?;
     for (at, column) in columns.iter().enumerate() {
@@ -54,19 +48,20 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     }
 
     let mut table = Table { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
-    // The row count is only a promise: if memory cannot be had, the vector grows as rows come.
+    let chosen: Vec<usize> =
+        (0..columns.len()).filter(|&at| selection.places[at] != Place::Skip).collect();
     let n_dims = selection.kept.len();
-    let promised = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let _ = table.values.try_reserve_exact(promised.saturating_mul(n_dims));
     let mut n_items = 0;
-    for g in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(g).map_err(damaged)?;
+    for g in 0..opened.reader.num_row_groups() {
+        let n_values = opened.check_group(g, &chosen)?;
+        // If memory cannot be had, the vector grows as rows come.
+        let _ = table.values.try_reserve_exact(n_values);
+        let group = opened.reader.get_row_group(g).map_err(damaged)?;
         let mut n_rows = None;
         for (at, described) in columns.iter().enumerate() {
             if selection.places[at] == Place::Skip {
                 continue;
             }
-            check_range(path, group.metadata().column(at), length)?;
             let column = group.get_column_reader(at).map_err(damaged)?;
             let unsigned = is_unsigned(described);
             let read =
@@ -212,18 +207,6 @@ fn check_type(
             type_name(column)
         ),
     ))
-}
-
-/// Refuses a column outside the file, on which the library would panic.
-pub(super) fn check_range(path: &Path, chunk: &ColumnChunkMetaData, length: u64) -> Result<()> {
-    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
-    let end = start.checked_add(chunk.compressed_size());
-    let inside = start >= 0 && chunk.compressed_size() >= 0;
-    if inside && end.is_some_and(|end| end as u64 <= length) {
-        return Ok(());
-    }
-    let name = chunk.column_path().string();
-    Err(damaged(path, ParquetError::General(format!("column {name} lies outside the file"))))
 }
 
 /// Whether the stored integer is the number itself and not a date, a time or a scaled decimal.

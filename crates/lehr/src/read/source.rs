@@ -22,6 +22,10 @@ pub(super) const TABLE: Needed = Needed {
     least: "a file with at least one row of numbers",
 };
 const BUFFER: usize = 1 << 17;
+/// What a packed file may unpack to: so much for each of its bytes, and so much in any case. Text and
+/// numbers that are data stay far below; a file made to fill the memory does not.
+const UNPACKED_FACTOR: u64 = 200;
+const UNPACKED_ALWAYS: u64 = 16 << 20;
 /// How much of a file is looked at to recognise its format.
 const HEAD: usize = 512;
 
@@ -89,7 +93,9 @@ impl<'a> Source<'a> {
             gzipped,
         };
         source.head = if gzipped {
-            let mut unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, plain));
+            let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, plain));
+            let most = if source.size == 0 { u64::MAX } else { most_unpacked(source.size) };
+            let mut unpacked = Unpacked { inner: unpacked, left: most };
             let head = self::head(&mut unpacked).map_err(|error| source.cannot_read(error))?;
             if head.is_empty() {
                 return Err(empty(path, needed));
@@ -130,6 +136,29 @@ impl<'a> Source<'a> {
     /// A failing read in words: a gzipped file that is cut off or damaged shows up here.
     pub(super) fn cannot_read(&self, error: io::Error) -> Error {
         cannot_read(self.path, self.gzipped, error)
+    }
+}
+
+/// How many bytes a packed file of this size may unpack to.
+pub(super) fn most_unpacked(size: u64) -> u64 {
+    size.saturating_mul(UNPACKED_FACTOR).saturating_add(UNPACKED_ALWAYS)
+}
+
+/// Unpacks up to a limit.
+struct Unpacked<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::other(format!(
+                "it unpacks to more than {UNPACKED_FACTOR} times its size; unpack it first if you trust it"
+            ))
+        })?;
+        Ok(read)
     }
 }
 

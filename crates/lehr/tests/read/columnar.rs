@@ -101,7 +101,7 @@ fn a_damaged_file_is_refused_and_never_a_panic() {
     assert!(text.ends_with("); write it again or convert it to .npy"), "{text}");
     assert_eq!(
         fault("a.parquet.gz", gzip(&whole)),
-        "a.parquet.gz: is Parquet that is gzipped or comes from a pipe; give it as a plain .parquet file"
+        "a.parquet.gz: is Parquet that is gzipped or comes from a pipe; give it as a plain file"
     );
     let folder = Folder::new();
     for at in 4..whole.len() {

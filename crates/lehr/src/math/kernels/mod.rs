@@ -6,6 +6,11 @@
 //! the f32 sums over ratings and the f32 normals. The f32 kernels of topics do sum over lanes: there,
 //! instruction sets agree to rounding.
 
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, and loads whose bounds were checked once outside the loop"
+)]
+
 mod lanes;
 mod lanes32;
 mod words32;

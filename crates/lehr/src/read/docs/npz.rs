@@ -37,7 +37,7 @@ pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
         }
     };
     let mut shape = Vec::new();
-    matrix.array("shape", |_, size| {
+    matrix.array("shape", Holds::Positions, |_, size| {
         shape.push(position(size)?);
         Ok(())
     })?;
@@ -53,7 +53,7 @@ pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
     let (n_lines, n_places) = if by_rows { (n_docs, n_words) } else { (n_words, n_docs) };
 
     let mut ends = Vec::new();
-    matrix.array("indptr", |_, end| {
+    matrix.array("indptr", Holds::Positions, |_, end| {
         let end = position(end)?;
         if ends.last().is_some_and(|&last| last > end) {
             return Err(format!("{end} comes after a larger number; they must rise"));
@@ -62,7 +62,7 @@ pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
         Ok(())
     })?;
     let mut places: Vec<u32> = Vec::new();
-    matrix.array("indices", |_, place| {
+    matrix.array("indices", Holds::Positions, |_, place| {
         let place = position(place)?;
         if place >= n_places {
             return Err(format!(
@@ -85,7 +85,7 @@ pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
     }
     let mut builder = Builder::with_capacity(places.len());
     let (mut line, mut n_values) = (0, 0);
-    matrix.array("data", |at, value| {
+    matrix.array("data", Holds::Counts, |at, value| {
         let count = checked(value)?;
         let &place = places.get(at).ok_or("there are more values than indices")?;
         while ends[line + 1] <= at as u64 {
@@ -100,6 +100,13 @@ pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
         return Err(matrix.fault(format!("it has {n_values} values for {} indices", places.len())));
     }
     builder.finish(path, n_docs, n_words, names)
+}
+
+/// What the numbers of an array are.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    Positions,
+    Counts,
 }
 
 struct Matrix<'a> {
@@ -132,11 +139,16 @@ impl<'a> Matrix<'a> {
     fn array(
         &self,
         name: &str,
+        holds: Holds,
         mut see: impl FnMut(usize, f64) -> std::result::Result<(), String>,
     ) -> Result<()> {
         let mut source = self.member(name)?;
         let header = Header::read(&mut source)?;
         let dtype = Dtype::parse(self.path, &header.descr)?;
+        // Narrower numbers, of which scipy writes none, would make more entries of a file.
+        if holds == Holds::Positions && dtype.width < 4 {
+            return Err(self.fault(format!("{name}.npy has numbers of type {}", dtype.name)));
+        }
         let [length] = header.shape[..] else {
             return Err(self
                 .fault(format!("{name}.npy has {} dimensions instead of 1", header.shape.len())));

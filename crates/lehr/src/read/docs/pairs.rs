@@ -113,7 +113,7 @@ struct Pairs {
 
 impl Pairs {
     fn new(names: Option<Names>, base: u64) -> Self {
-        Pairs { builder: Builder::default(), n_docs: 0, base, names }
+        Pairs { builder: Builder::of_lines(), n_docs: 0, base, names }
     }
 
     /// Adds a document, or says which field is wrong, counted on from `first`, and how.

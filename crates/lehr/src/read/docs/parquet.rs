@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 
 use super::builder::Builder;
 use super::numbers::checked;
@@ -13,9 +13,10 @@ use super::words;
 use crate::data::Docs;
 use crate::{Error, Result};
 
-use super::super::parquet::{check_range, damaged, guarded, type_name};
+use super::super::parquet::{damaged, guarded, type_name};
+use super::super::parquet_file::Opened;
 use super::super::parquet_values::{Kind, Place, Values, values};
-use super::super::source::{Source, plain_file};
+use super::super::source::Source;
 
 /// The names of the three columns.
 const NAMES: [&[&str]; 3] =
@@ -27,10 +28,9 @@ pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
 
 fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
     let path = source.path;
-    let (file, length) = plain_file(source, "Parquet")?;
     let damaged = |error| damaged(path, error);
-    let reader = SerializedFileReader::new(file).map_err(damaged)?;
-    let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let mut opened = Opened::new(source)?;
+    let columns = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
     let labels: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
     let chosen = choose(path, &labels)?;
     let mut kinds = [Kind::Integers; 3];
@@ -62,11 +62,11 @@ fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
     let mut builder = Builder::default();
     let (mut docs, mut terms) = (Keys::default(), Keys::default());
     let mut n_rows = 0;
-    for g in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(g).map_err(damaged)?;
+    for g in 0..opened.reader.num_row_groups() {
+        opened.check_group(g, &chosen)?;
+        let group = opened.reader.get_row_group(g).map_err(damaged)?;
         let mut read = Vec::with_capacity(3);
         for &at in &chosen {
-            check_range(path, group.metadata().column(at), length)?;
             let column = group.get_column_reader(at).map_err(damaged)?;
             let place = Place { path, column: &labels[at], first: n_rows };
             read.push(values(column, &columns[at], &place)?);

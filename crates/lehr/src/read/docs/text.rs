@@ -37,7 +37,7 @@ pub(super) fn read(
     // What is outside of a model's vocabulary is to be counted, not left out here.
     let names = names.filter(|_| model.is_none());
     let filter = Filter::new(options, names.as_ref(), model)?;
-    let mut bags = Bags::default();
+    let mut bags = Bags { builder: Builder::of_lines(), ..Bags::default() };
     let field = options.field.as_deref().unwrap_or("text");
     while let Some(line) = lines.read()? {
         let document = match format {

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
-use super::super::source::Source;
+use super::super::source::{Source, most_unpacked};
 use crate::{Error, Result};
 
 /// The longest tail that holds the end record, whose comment has at most 65,535 bytes, and the
@@ -59,6 +59,15 @@ impl<'a> Archive<'a> {
                 self.path,
                 format!(
                     "packs {name} in a way that is not read; save it with scipy.sparse.save_npz"
+                ),
+            ));
+        }
+        if member.unpacked > most_unpacked(self.length) {
+            return Err(Error::parse(
+                self.path,
+                format!(
+                    "{name} claims to unpack to {} bytes, far more than an archive of {} bytes holds; save it again, or with scipy.sparse.save_npz(file, x, compressed=False)",
+                    member.unpacked, self.length
                 ),
             ));
         }

@@ -1,7 +1,7 @@
 //! Reads ratings from Parquet tables, a stretch of rows of the three columns at a time.
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 
 use super::RatingsOptions;
 use super::batch::{id_fault, value_fault};
@@ -10,9 +10,10 @@ use super::layout::{self, ROLES};
 use crate::data::Ids;
 use crate::{Error, Result};
 
-use super::super::parquet::{check_range, damaged, guarded, is_unsigned, type_name};
+use super::super::parquet::{damaged, guarded, is_unsigned, type_name};
+use super::super::parquet_file::Opened;
 use super::super::parquet_values::{Kind, Place, Values, next_values};
-use super::super::source::{Source, plain_file};
+use super::super::source::Source;
 
 /// How many rows are taken at a time.
 const ROWS: usize = 1 << 16;
@@ -27,10 +28,9 @@ pub(super) fn read(
 
 fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builder) -> Result<()> {
     let path = source.path;
-    let (file, length) = plain_file(source, "Parquet")?;
     let damaged = |error| damaged(path, error);
-    let reader = SerializedFileReader::new(file).map_err(damaged)?;
-    let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let mut opened = Opened::new(source)?;
+    let columns = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
     let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
     let places = layout::places(path, options, &names, names.len(), None)?;
     for (role, &at) in places.iter().enumerate() {
@@ -55,11 +55,11 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
         }
     }
 
-    for g in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(g).map_err(damaged)?;
+    for g in 0..opened.reader.num_row_groups() {
+        opened.check_group(g, &places)?;
+        let group = opened.reader.get_row_group(g).map_err(damaged)?;
         let mut open = Vec::with_capacity(3);
         for &at in &places {
-            check_range(path, group.metadata().column(at), length)?;
             open.push(group.get_column_reader(at).map_err(damaged)?);
         }
         loop {
