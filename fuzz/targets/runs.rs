@@ -9,7 +9,7 @@ use lehr::data::Ids;
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
 use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
 use lehr::run::checkpoint;
-use lehr::run::directory::RunDirectory;
+use lehr::run::directory::{Loaded, RunDirectory};
 use lehr::run::session;
 
 use super::config::{ConfigFile, model_table};
@@ -79,7 +79,7 @@ fn open<M: Stored>(path: &Path) -> lehr::Result<M> {
     let directory = RunDirectory::open(path)?;
     directory.model_name()?;
     directory.record::<M>()?;
-    let (model, saved) = directory.load::<M>()?;
+    let Loaded { model, saved, .. } = directory.load::<M>()?;
     directory.trace()?;
     readable(&model, &saved);
     Ok(model)

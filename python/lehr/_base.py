@@ -155,6 +155,8 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
             A fitted estimator of this class with the settings of the run.
         """
         core = cls._core_class.load(path)
+        if core.warning:
+            warnings.warn(core.warning, stacklevel=2)
         record = json.loads(core.record())
         estimator = cls(**cls._parameters_of(record, core))
         estimator._take(core)

@@ -185,3 +185,27 @@ def test_runs_that_are_none_are_told(tmp_path, blobs):
     (tmp_path / "run" / "checkpoint.safetensors").write_bytes(b"nonsense")
     with pytest.raises(lehr.LehrError, match="is damaged"):
         lehr.load(tmp_path / "run")
+
+
+def test_a_damaged_checkpoint_gives_way_with_a_warning(tmp_path, blobs):
+    run = tmp_path / "run"
+    mixture = BayesianGaussianMixture(2, random_state=0).fit(blobs)
+    mixture.save(run)
+    newest = run / "checkpoint.safetensors"
+    (run / "checkpoint.previous.safetensors").write_bytes(newest.read_bytes())
+    newest.write_bytes(newest.read_bytes()[:-1])
+    with pytest.warns(UserWarning, match="checkpoint.safetensors: is damaged .* the checkpoint before it is used"):
+        loaded = lehr.load(run)
+    np.testing.assert_array_equal(loaded.means_, mixture.means_)
+
+
+def test_a_file_that_may_not_become_so_large_is_told_with_its_size(tmp_path, blobs):
+    resource = pytest.importorskip("resource")
+    mixture = BayesianGaussianMixture(2, random_state=0).fit(blobs)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match="the file needs .*, and a file may have 100 bytes here"):
+            mixture.save(tmp_path / "run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -145,6 +145,10 @@ impl Watcher for Bar {
         Ok(())
     }
 
+    fn warn(&mut self, message: &str) {
+        self.bar.suspend(|| eprintln!("warning: {message}"));
+    }
+
     fn wants_stop(&self) -> bool {
         interrupted()
     }

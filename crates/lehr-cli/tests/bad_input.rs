@@ -258,11 +258,11 @@ fn records_that_were_changed_or_come_from_the_future_are_refused() {
         commands.iter().for_each(|command| place.fails(command, parts));
     };
     with(
-        "\"format\": 1",
         "\"format\": 2",
-        &["config.json", "version 2", "version 1", "update lehr"],
+        "\"format\": 3",
+        &["config.json", "version 3", "versions 1 to 2", "update lehr"],
     );
-    with("\"format\": 1,", "", &["config.json", "no version"]);
+    with("\"format\": 2,", "", &["config.json", "no version"]);
     with("\"seed\"", "\"sede\"", &["run/config.json, line ", "`sede`", "not meant to be edited"]);
     with("\"model\": \"gmm\"", "\"model\": \"hmm\"", &["run", "'hmm'", "update lehr"]);
     with(

@@ -599,6 +599,11 @@ fn a_damaged_vocabulary_is_told_by_its_name() {
     let place = place();
     place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} -o a"));
     let text = String::from_utf8(place.read("a/vocabulary.tsv")).unwrap();
+    // As in format 1: no checksum that notices it first.
+    let mut config = place.read_json("a/config.json");
+    config["format"] = 1.into();
+    config.as_object_mut().unwrap().remove("files").unwrap();
+    place.write("a/config.json", config.to_string());
     let commands = [
         "topics a",
         "show a",

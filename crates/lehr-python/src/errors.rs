@@ -58,7 +58,7 @@ fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
         }
         ErrorKind::Parse { .. } => made(py, "FormatError", (message,)),
         ErrorKind::Run { path, .. } if !path.exists() => made(py, "MissingRunError", (message,)),
-        ErrorKind::Run { .. } => made(py, "RunError", (message,)),
+        ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => made(py, "RunError", (message,)),
         ErrorKind::Diverged { .. } | ErrorKind::Domain { .. } => {
             made(py, "DivergedError", (message,))
         }

@@ -175,6 +175,12 @@ macro_rules! model_class {
                 $crate::fitted::trace(py, &self.fitted)
             }
 
+            /// What is wrong with the run directory that it was loaded from, if something is.
+            #[getter]
+            fn warning(&self) -> Option<&str> {
+                self.fitted.warning.as_deref()
+            }
+
             /// Updates made.
             #[getter]
             fn step(&self) -> u64 {

@@ -69,6 +69,17 @@ pub enum ErrorKind {
         /// The step after which it was found.
         step: u64,
     },
+    /// A file of a run directory is not what was written to it.
+    #[error(
+        "{}: is damaged ({what}); restore it from a backup, or fit again into another directory",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How it was noticed.
+        what: String,
+    },
     /// A run directory or its checkpoint cannot be used.
     #[error("{}: {message}", path.display())]
     Run {
@@ -137,6 +148,11 @@ impl Error {
     /// A run directory or checkpoint that cannot be used.
     pub fn run(path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
         ErrorKind::Run { path: path.into(), message: message.into() }.into()
+    }
+
+    /// A file of a run directory that is not what was written to it.
+    pub fn damaged(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        ErrorKind::Damaged { path: path.into(), what: what.into() }.into()
     }
 
     /// A file whose content is wrong at a place that has no line (a binary format).

@@ -170,6 +170,12 @@ pub trait Model: Sync + Sized {
     /// of before the update, and will be refreshed.
     fn learn_hyper(&self, _step: HyperStep<'_>, _lambda: &mut Lambda, _expect: &mut Self::Expect) {}
 
+    /// A row of lambda for which there are no expectations, since rounding has taken it out of its
+    /// domain, and what to do about it. For models whose noiseless updates are not tested.
+    fn broken(&self, _expect: &Self::Expect) -> Option<(usize, &'static str)> {
+        None
+    }
+
     /// Numbers per item with which its next local step can begin; 0 if all begin afresh.
     fn warm_width(&self) -> usize {
         0

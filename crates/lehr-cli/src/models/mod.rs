@@ -18,7 +18,7 @@ use lehr::model::Dataset;
 use lehr::models::Stored;
 use lehr::read::Unknown;
 use lehr::run::checkpoint::Saved;
-use lehr::run::directory::{RecordOf, RunDirectory, RunResult};
+use lehr::run::directory::{Loaded, RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
 
 use crate::args::{DataArgs, DataKind, EvalArgs};
@@ -150,7 +150,10 @@ impl<M: Served> OpenRun<M> {
     /// Loads the run.
     pub fn open(directory: RunDirectory) -> anyhow::Result<Self> {
         let record = directory.record::<M>()?;
-        let (model, saved) = directory.load::<M>()?;
+        let Loaded { model, saved, warning } = directory.load::<M>()?;
+        if let Some(warning) = warning {
+            eprintln!("warning: {warning}");
+        }
         Ok(OpenRun { directory, record, model, saved })
     }
 

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+#[cfg(unix)]
+pub mod running;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -56,6 +56,9 @@ pub trait Stored: Model + Clone + Send {
     /// What [`Stored::restore`] needs beside the settings.
     fn frozen(&self) -> Self::Frozen;
 
+    /// The names of the files that [`Stored::save_beside`] writes.
+    const BESIDE: &'static [&'static str] = &[];
+
     /// Writes what is too much for [`Stored::Frozen`] to files of its own in the run directory.
     fn save_beside(&self, _folder: &Path) -> Result<()> {
         Ok(())

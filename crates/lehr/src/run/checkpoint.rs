@@ -5,11 +5,11 @@
 //! units (a mixture: `weights`, `means`, `covariances`; LDA: `alpha`, `eta`). If the climb under way is
 //! another one, or has rows that are not up to date, or local state: `climb.lambda`, `climb.hyper`,
 //! `climb.since`, `climb.totals` and (f32) `climb.warm`. The metadata hold the rest of the progress
-//! as JSON under `progress` and a checksum of everything under `checksum`.
+//! as JSON under `progress`, under `observations` how many lines of the trace belong to it, and a checksum
+//! of everything under `checksum`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
@@ -19,50 +19,14 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::lambda::{Lambda, Lazy};
 use crate::math::table::Table;
 use crate::models::{NamedArray, Stored};
-use crate::run::fit::{Fit, Outcome, Progress, State};
+use crate::run::fit::{Outcome, Progress, State};
 use crate::step::warm::Warm;
 use crate::{Error, Result, write};
 
+pub use crate::run::saved::Saved;
+
 /// The version of the file's layout.
 pub const FORMAT: u32 = 1;
-
-/// What is saved: progress that can go on, or the end.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Saved {
-    /// A fit under way.
-    Pending(Progress),
-    /// A finished fit: the best state, its index among the outcomes, and all outcomes.
-    Complete(State, usize, Vec<Outcome>),
-}
-
-impl Saved {
-    /// What to save of a fit that has ended.
-    pub fn of(fit: &Fit) -> Self {
-        let is_best = |o: &Outcome| o.restart == fit.outcome.restart;
-        let best = fit.outcomes.iter().position(is_best).expect("one of them");
-        match &fit.pending {
-            Some(progress) => Saved::Pending(progress.clone()),
-            None => Saved::Complete(fit.state.clone(), best, fit.outcomes.clone()),
-        }
-    }
-
-    /// The state whose lambda is the model to use.
-    pub fn model_state(&self) -> &State {
-        match self {
-            Saved::Pending(Progress { best: Some((_, state)), .. }) => state,
-            Saved::Pending(progress) => &progress.state,
-            Saved::Complete(state, ..) => state,
-        }
-    }
-
-    /// The restarts that have ended.
-    pub fn outcomes(&self) -> &[Outcome] {
-        match self {
-            Saved::Pending(progress) => &progress.done,
-            Saved::Complete(_, _, outcomes) => outcomes,
-        }
-    }
-}
 
 /// Everything but the tables.
 #[derive(Serialize, Deserialize)]
@@ -184,6 +148,17 @@ fn checksum<'a>(
 
 /// Writes a checkpoint in one step: whatever happens, `path` holds the old one or the new one.
 pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
+    write(path, None, model, saved, None)
+}
+
+/// The same; the old one is called `previous` afterwards. `observations` go with it.
+pub(super) fn write<M: Stored>(
+    path: &Path,
+    previous: Option<&Path>,
+    model: &M,
+    saved: &Saved,
+    observations: Option<u64>,
+) -> Result<()> {
     let lambda = &saved.model_state().lambda;
     let current = settled(model, lambda);
     let mut tensors = vec![("lambda", table(current.table()))];
@@ -227,12 +202,16 @@ pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
         ("lehr".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ("model".to_string(), model.name().to_string()),
     ]);
+    metadata.extend(observations.map(|n| ("observations".to_string(), n.to_string())));
     let parts = tensors.iter().map(|(name, a)| (*name, a.dtype, &*a.shape, &*a.bytes));
     metadata.insert("checksum".to_string(), checksum(&metadata, parts));
     let views = tensors.iter().map(|(name, array)| (*name, array));
     let bytes = safetensors::serialize(views, Some(metadata))
         .map_err(|error| Error::run(path, format!("cannot be written: {error}")))?;
-    write::atomically(path, |file| file.write_all(&bytes))
+    match previous {
+        None => write::whole(path, &bytes),
+        Some(previous) => write::whole_keeping(path, previous, &bytes),
+    }
 }
 
 /// Whether every row is a valid parameter.
@@ -260,15 +239,13 @@ pub(crate) fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, L
 
 /// Reads a checkpoint of this model, refusing one that is cut, changed or of another model.
 pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
+    Ok(read(path, model)?.0)
+}
+
+/// The same, with the observations that go with it, if that is known.
+pub(super) fn read<M: Stored>(path: &Path, model: &M) -> Result<(Saved, Option<u64>)> {
     let bytes = std::fs::read(path).map_err(|error| Error::io(path, "cannot read", error))?;
-    let damaged = |what: &str| {
-        Error::run(
-            path,
-            format!(
-                "is damaged ({what}); restore it from a backup, or fit again into another directory"
-            ),
-        )
-    };
+    let damaged = |what: &str| Error::damaged(path, what);
     let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(&e.to_string()))?;
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| damaged(&e.to_string()))?;
     let metadata = header.metadata().clone().unwrap_or_default();
@@ -366,7 +343,8 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
         return Err(damaged("its best restart does not exist"));
     }
     let lambda = settled("lambda", "hyper")?;
-    Ok(match (meta.complete, meta.best, meta.best_counters) {
+    let observations = metadata.get("observations").and_then(|n| n.parse().ok());
+    let saved = match (meta.complete, meta.best, meta.best_counters) {
         (true, Some(best), _) => {
             Saved::Complete(meta.climb.with(lambda, Warm::off()), best, meta.done)
         }
@@ -389,5 +367,6 @@ pub fn load<M: Stored>(path: &Path, model: &M) -> Result<Saved> {
             })
         }
         _ => return Err(damaged("its best restart has no counters")),
-    })
+    };
+    Ok((saved, observations))
 }

@@ -366,6 +366,10 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
                 blocks: batches.last().and_then(|batch| batch.blocks.as_ref()),
             };
             model.learn_hyper(hyper, &mut state.lambda, &mut expect);
+            if let Some((row, message)) = model.broken(&expect) {
+                let (model, message) = (model.name().to_string(), message.to_string());
+                return Err(ErrorKind::Domain { model, row, step: t, message }.into());
+            }
             if t.is_multiple_of(SETTLE_EVERY) {
                 state.settle(model);
             }
@@ -500,6 +504,9 @@ pub trait Watcher: Send {
     fn after_step(&mut self, _state: &State, _progress: &dyn Fn() -> Progress) -> Result<()> {
         Ok(())
     }
+
+    /// Something is not as it should be, and the fit goes on all the same.
+    fn warn(&mut self, _message: &str) {}
 
     /// Should the fit stop after the current step?
     fn wants_stop(&self) -> bool {

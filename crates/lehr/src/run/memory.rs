@@ -8,10 +8,11 @@ use crate::config::{FitConfig, Plan};
 use crate::lambda::Lambda;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
-use crate::run::directory::{DataRecord, RecordOf, RunDirectory, RunResult};
+use crate::run::directory::{DataRecord, Loaded, RecordOf, RunDirectory, RunResult};
 use crate::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
 use crate::run::session::{GoingOn, go_on, parts, record};
 use crate::run::trace::Observation;
+use crate::run::trace_file;
 use crate::{Error, Result};
 
 /// Data, and the file that they come from if there is one.
@@ -74,6 +75,8 @@ pub struct Fitted<M: Stored> {
     pub trace: Vec<Observation>,
     /// How it ended; none if it is of a run that was killed.
     pub result: Option<RunResult>,
+    /// What the user should know: the newest checkpoint of the run that it was loaded from is damaged.
+    pub warning: Option<String>,
     lambda: Lambda,
 }
 
@@ -138,7 +141,8 @@ impl<M: Stored> Fitted<M> {
     fn ended(model: M, record: RecordOf<M>, fit: &Fit, trace: Vec<Observation>) -> Self {
         let result = Some(RunResult::new(Path::new(""), &model, fit, &trace));
         let lambda = fit.state.lambda.clone();
-        Fitted { model, record, saved: Saved::of(fit), trace, result, lambda }
+        let (saved, warning) = (Saved::of(fit), None);
+        Fitted { model, record, saved, trace, result, warning, lambda }
     }
 
     /// The same fit with another model and state, to which it was led by other means than steps.
@@ -154,7 +158,7 @@ impl<M: Stored> Fitted<M> {
         let (params, frozen) = (model.params().clone(), model.frozen());
         let record = RecordOf::<M> { params, frozen, ..self.record.clone() };
         let (trace, result) = (self.trace.clone(), self.result.clone());
-        Fitted { model, record, saved, trace, result, lambda }
+        Fitted { model, record, saved, trace, result, warning: None, lambda }
     }
 
     /// The fitted natural parameters, every row up to date.
@@ -164,9 +168,10 @@ impl<M: Stored> Fitted<M> {
 
     /// Makes a run directory of it.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let directory = RunDirectory::create(path, &self.model, &self.record)?;
+        let directory = RunDirectory::create(path, &self.model, &self.record, None)?;
         directory.write_trace(&self.trace)?;
-        checkpoint::save(&directory.checkpoint_path(), &self.model, &self.saved)?;
+        let observations = trace_file::count(&self.trace, &self.saved);
+        directory.save(&self.model, &self.saved, observations)?;
         match &self.result {
             Some(result) => {
                 directory.write_result(&RunResult { run: path.to_path_buf(), ..result.clone() })
@@ -179,10 +184,10 @@ impl<M: Stored> Fitted<M> {
     pub fn load(path: &Path) -> Result<Self> {
         let directory = RunDirectory::open(path)?;
         let record = directory.record::<M>()?;
-        let (model, saved) = directory.load::<M>()?;
+        let Loaded { model, saved, warning } = directory.load::<M>()?;
         let (trace, result) = (directory.trace()?, directory.result());
         let lambda = checkpoint::settled(&model, &saved.model_state().lambda).into_owned();
-        Ok(Fitted { model, record, saved, trace, result, lambda })
+        Ok(Fitted { model, record, saved, trace, result, warning, lambda })
     }
 
     /// All of it as bytes: a safetensors container whose tensors are the files of a run directory.
@@ -269,6 +274,10 @@ impl Watcher for Notes<'_> {
 
     fn after_step(&mut self, state: &State, progress: &dyn Fn() -> Progress) -> Result<()> {
         self.inner.after_step(state, progress)
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.inner.warn(message);
     }
 
     fn wants_stop(&self) -> bool {

@@ -1,5 +1,6 @@
 //! From a data file to a run directory, and on from there: what `lehr fit` and `lehr resume` do.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::config::{FitConfig, Plan};
@@ -7,16 +8,19 @@ use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
 use crate::read::Unknown;
-use crate::run::checkpoint::{self, Saved};
+use crate::run::checkpoint::Saved;
 use crate::run::directory::{
-    Cpu, DataRecord, Extension, FORMAT, Record, RecordOf, Recorder, RunDirectory, RunResult, now,
+    Cpu, DataRecord, Extension, FORMAT, Loaded, Record, RecordOf, Recorder, RunDirectory,
+    RunResult, now,
 };
 use crate::run::fit::{Problem, Progress, State, Watcher, fit};
-use crate::run::stop::StopReason;
+use crate::run::resume::Resumed;
 use crate::run::trace::Observation;
 use crate::step::sample::split;
 use crate::step::warm::Warm;
 use crate::{Error, Result};
+
+pub use crate::run::resume::resume;
 
 /// The items to fit and the items to score, split as the settings say.
 pub(super) struct Parts<'a, D> {
@@ -76,22 +80,20 @@ pub fn start<M: Stored>(
         let allowed = "must be 1: all starts would be the given one";
         return Err(Error::config("n_init", plan.n_init, allowed));
     }
-    let directory = RunDirectory::create(directory, &model, &record(&model, config, data_record))?;
-    let mut resumed = None;
+    let mut first = None;
     if model.is_given_its_start() {
         // What gave it may be gone when the run is resumed.
         let problem = Problem { model: &model, data: parts.train(), heldout: None };
-        let state = State::start(problem, plan.seed, 0)?;
-        resumed = Some(((save_first(&directory, &model, state)?, Vec::new()), Vec::new()));
+        first = Some(beginning(State::start(problem, plan.seed, 0)?));
     }
+    let record = record(&model, config, data_record);
+    let directory = RunDirectory::create(directory, &model, &record, first.as_ref())?;
+    let resumed = first.map(|first| ((first, Vec::new()), Vec::new()));
     run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)
 }
 
-/// Saves where a run begins.
-fn save_first<M: Stored>(directory: &RunDirectory, model: &M, state: State) -> Result<Progress> {
-    let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
-    checkpoint::save(&directory.checkpoint_path(), model, &Saved::Pending(progress.clone()))?;
-    Ok(progress)
+fn beginning(state: State) -> Progress {
+    Progress { restart: 0, state, done: Vec::new(), best: None }
 }
 
 /// Goes on with the fitted model of `parent` on new data and leaves a run directory of its own, after
@@ -106,7 +108,10 @@ pub fn partial<M: Stored>(
     watcher: &mut dyn Watcher,
 ) -> Result<(RunResult, Unknown)> {
     RunDirectory::planned(directory).check_free()?;
-    let (mut model, saved) = parent.load::<M>()?;
+    let Loaded { mut model, saved, warning } = parent.load::<M>()?;
+    if let Some(warning) = warning {
+        watcher.warn(&warning);
+    }
     let old = parent.record::<M>()?;
     let mut options = options.clone();
     M::anchor(&mut old.params.clone(), &mut options);
@@ -122,10 +127,10 @@ pub fn partial<M: Stored>(
     let GoingOn { config, plan, mut record, state } =
         go_on(&model, &saved, &old, &parts, data_record, config)?;
     record.parent = Some(absolute(parent.path()));
-    let directory = RunDirectory::create(directory, &model, &record)?;
     // Without a checkpoint a crash would begin from random numbers, not from the parent.
-    let progress = save_first(&directory, &model, state)?;
-    let resumed = Some(((progress, Vec::new()), Vec::new()));
+    let first = beginning(state);
+    let directory = RunDirectory::create(directory, &model, &record, Some(&first))?;
+    let resumed = Some(((first, Vec::new()), Vec::new()));
     Ok((run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)?, unknown))
 }
 
@@ -194,6 +199,7 @@ pub(super) fn record<M: Stored>(
         extension: Extension::default(),
         data,
         frozen: model.frozen(),
+        files: BTreeMap::new(), // known once they are written
         parent: None,
         population: None,
         origin: 0,
@@ -202,161 +208,7 @@ pub(super) fn record<M: Stored>(
     }
 }
 
-/// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
-/// that ended because its bound stood still makes them all: its tolerance is off from then on,
-/// unless `more` has another.
-pub fn resume<M: Stored>(
-    directory: &RunDirectory,
-    more: Extension,
-    threads: Option<usize>,
-    watcher: &mut dyn Watcher,
-) -> Result<RunResult> {
-    let directory = &directory.locked()?;
-    let mut record = directory.record::<M>()?;
-    let mut model = directory.model::<M>()?;
-    let Some(data_path) = &record.data.path else {
-        return Err(Error::run(
-            directory.path(),
-            "was fitted to data in a program's memory, which are in no file; go on where they are, \
-             or give new data with 'lehr partial'",
-        ));
-    };
-    let data = match record.data.unknown_dropped {
-        false => M::read(data_path, &record.data.options)?,
-        true => model.read_new(data_path, &record.data.options)?.0,
-    };
-    let fingerprint = M::fingerprint(&data);
-    if fingerprint != record.data.fingerprint {
-        return Err(Error::run(
-            data_path,
-            format!(
-                "is not the data of this run any more (fingerprint {fingerprint}, the run began \
-                 with {}); put the old file back, or begin a new run",
-                record.data.fingerprint
-            ),
-        ));
-    }
-    let parts = parts::<M>(&data, &record.fit)?;
-    let saved = match directory.checkpoint_path() {
-        path if path.exists() => Some(checkpoint::load(&path, &model)?),
-        _ if record.parent.is_some() => {
-            return Err(Error::run(
-                directory.path(),
-                "the run was stopped before it had taken over its parent's model; delete it and \
-                 begin anew with 'lehr partial'",
-            ));
-        }
-        _ => {
-            // Not even begun: the start may need what only the data and the settings have.
-            model = M::build(record.params.clone(), parts.train())?;
-            None
-        }
-    };
-    let ended = match &saved {
-        Some(Saved::Complete(_, best, outcomes)) => Some(outcomes[*best].stop),
-        _ => None,
-    };
-    let trace = directory.trace()?;
-    let resumed = saved.map(|saved| pick_up(directory, saved, more, &trace)).transpose()?;
-    if let Some(more) = more.steps {
-        check_more(directory, more, &record.fit, resumed.as_ref().map(|(progress, _)| progress))?;
-        let done = resumed.as_ref().map_or(0, |(progress, _)| progress.state.step);
-        record.extension.steps = Some(done.saturating_add(more));
-    }
-    let still = (ended == Some(StopReason::Converged)).then_some(0.0);
-    record.extension.tol = more.tol.or(still).or(record.extension.tol);
-    record.extension.time = more.time;
-    let config = FitConfig {
-        tol: record.extension.tol.unwrap_or(record.fit.tol),
-        time: record.extension.time.or(record.fit.time),
-        threads: threads.unwrap_or(record.fit.threads),
-        ..record.fit.clone()
-    };
-    let mut plan = config.check_for(parts.train())?.after(record.origin);
-    // The schedules keep the rhythm of the first plan; only the end moves.
-    plan.steps = record.extension.steps.unwrap_or(plan.steps);
-    if let Some((progress, _)) = &resumed
-        && is_extension(progress)
-    {
-        plan.n_init = progress.restart + 1; // a finished run goes on with its best restart alone
-    }
-    directory.write_record::<M>(&record)?;
-    if let Some((progress, _)) = resumed.as_ref().filter(|_| ended.is_some()) {
-        // From here on the run is under way again, also if the next thing is a crash.
-        let saved = Saved::Pending(progress.clone());
-        checkpoint::save(&directory.checkpoint_path(), &model, &saved)?;
-    }
-    run(directory, &model, &parts, &plan, config.threads, resumed.map(|r| (r, trace)), watcher)
-}
-
-type Resumed = (Progress, Vec<Observation>);
-
-/// Whether this is a finished run that goes on with its best restart: the others have ended.
-fn is_extension(progress: &Progress) -> bool {
-    progress.best.is_none() && !progress.done.is_empty()
-}
-
-/// Whether a run in this state can be given its own number of steps to go.
-fn check_more(
-    directory: &RunDirectory,
-    more: u64,
-    config: &FitConfig,
-    progress: Option<&Progress>,
-) -> Result<()> {
-    if more == 0 {
-        return Err(Error::config("steps", more, "must be at least 1"));
-    }
-    match progress {
-        Some(progress) if config.n_init > 1 && !is_extension(progress) => {
-            let allowed = format!(
-                "the run is at start {} of {}, which all make the same number of steps; let it end \
-                 with 'lehr resume {}' first",
-                progress.restart + 1,
-                config.n_init,
-                directory.path().display()
-            );
-            Err(Error::config("steps", more, allowed))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The progress to go on from, and the climb's own observations before it.
-fn pick_up(
-    directory: &RunDirectory,
-    saved: Saved,
-    more: Extension,
-    trace: &[Observation],
-) -> Result<Resumed> {
-    let progress = match saved {
-        Saved::Pending(progress) => progress,
-        Saved::Complete(state, best, mut done) if more.steps.is_some() => {
-            // The climb replaces its own earlier end; the other restarts stay on record.
-            let restart = done.remove(best).restart;
-            Progress { restart, state, done, best: None }
-        }
-        Saved::Complete(_, best, done) => {
-            let path = directory.path();
-            return Err(Error::run(
-                path,
-                format!(
-                    "this run is complete ({}); give it more steps with 'lehr resume {} --steps \
-                     500'",
-                    done[best].stop,
-                    path.display()
-                ),
-            ));
-        }
-    };
-    let history = trace
-        .iter()
-        .filter(|o| o.restart == progress.restart && o.step < progress.state.step && !o.closing)
-        .cloned()
-        .collect();
-    Ok((progress, history))
-}
-
-fn run<M: Stored>(
+pub(super) fn run<M: Stored>(
     directory: &RunDirectory,
     model: &M,
     parts: &Parts<'_, M::Data>,

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::fault::{self, Point};
+use super::room::{self, Need};
 use crate::{Error, Result};
 
 /// Writes a file so that its name never stands for half of it, whatever stops the process: into a
@@ -23,7 +25,37 @@ use crate::{Error, Result};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn atomically<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T> {
-    let cannot_write = |error| Error::io(path, "cannot write", error);
+    place(path, None, None, write)
+}
+
+/// [`atomically`] for a file whose bytes are all there: it can say how much room it needs.
+pub(crate) fn whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let size = Some(bytes.len() as u64);
+    place(path, size, None, |file| fault::write_all(file, bytes, path))
+}
+
+/// The same; the file that was there before is called `previous` afterwards. At every moment `path`
+/// is one of the two.
+pub(crate) fn whole_keeping(path: &Path, previous: &Path, bytes: &[u8]) -> Result<()> {
+    let size = Some(bytes.len() as u64);
+    place(path, size, Some(previous), |file| fault::write_all(file, bytes, path))
+}
+
+/// Adds bytes to the end of a file that is open.
+pub(crate) fn append(file: &mut File, bytes: &[u8], path: &Path) -> Result<()> {
+    fault::write_all(file, bytes, path).map_err(|error| {
+        let need = file.metadata().map_or(0, |file| file.len()) + bytes.len() as u64;
+        let folder = path.parent().unwrap_or(path);
+        Error::io(path, "cannot write", room::explained(error, folder, Need::Exactly(need)))
+    })
+}
+
+fn place<T>(
+    path: &Path,
+    size: Option<u64>,
+    previous: Option<&Path>,
+    write: impl FnOnce(&mut File) -> io::Result<T>,
+) -> Result<T> {
     // A link is written through, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let existing = fs::metadata(&target).ok();
@@ -39,27 +71,80 @@ pub fn atomically<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>
         return Err(Error::run(path, message));
     }
 
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.");
+    let cannot_write = |error, written: u64| {
+        let need = size.map_or(Need::MoreThan(written), Need::Exactly);
+        Error::io(path, "cannot write", room::explained(error, &folder, need))
+    };
+    let mut temporary = unfinished(&target, &folder).map_err(|error| cannot_write(error, 0))?;
+    let result = (|| {
+        fault::reached(Point::Begun, path)?;
+        let result = write(temporary.as_file_mut())?;
+        if let Some(existing) = &existing {
+            temporary.as_file().set_permissions(existing.permissions())?;
+        }
+        fault::reached(Point::Written, path)?;
+        temporary.as_file().sync_all()?;
+        fault::reached(Point::Synced, path)?;
+        if let (Some(previous), Some(_)) = (previous, &existing) {
+            keep(&target, previous)?;
+        }
+        fault::reached(Point::Kept, path)?;
+        Ok(result)
+    })();
+    let written = || temporary.as_file().metadata().map_or(0, |file| file.len());
+    let result = result.map_err(|error| cannot_write(error, written()))?;
+    temporary.persist(&target).map_err(|error| cannot_write(error.error, 0))?;
+    let settle = || {
+        fault::reached(Point::Renamed, path)?;
+        // The new name lives in the folder, which has to reach the disk too.
+        #[cfg(unix)]
+        File::open(&folder).and_then(|folder| folder.sync_all())?;
+        fault::reached(Point::Done, path)
+    };
+    settle().map_err(|error| cannot_write(error, 0))?;
+    Ok(result)
+}
+
+/// A new file in `folder` that is to become `target`, and is gone with this value until it does.
+fn unfinished(target: &Path, folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let prefix = beginning(target);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".tmp");
+    builder.prefix(&prefix).suffix(UNFINISHED);
     #[cfg(unix)]
     {
         // Temporary files are private by default; this one becomes an ordinary file.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut temporary = builder.tempfile_in(&folder).map_err(cannot_write)?;
-    let result = write(temporary.as_file_mut()).map_err(cannot_write)?;
-    if let Some(existing) = existing {
-        temporary.as_file().set_permissions(existing.permissions()).map_err(cannot_write)?;
-    }
-    temporary.as_file().sync_all().map_err(cannot_write)?;
-    temporary.persist(&target).map_err(|error| cannot_write(error.error))?;
-    // The new name lives in the folder, which has to reach the disk too.
-    #[cfg(unix)]
-    File::open(&folder).and_then(|folder| folder.sync_all()).map_err(cannot_write)?;
-    Ok(result)
+    builder.tempfile_in(folder)
+}
+
+const UNFINISHED: &str = ".tmp";
+
+/// How the names of a file's unfinished versions begin.
+fn beginning(target: &Path) -> String {
+    format!(".{}.", target.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Whether a process that was killed has left a file of this name behind while it wrote `file`.
+pub(crate) fn is_unfinished(name: &str, file: &str) -> bool {
+    name.ends_with(UNFINISHED) && name.starts_with(&beginning(Path::new(file)))
+}
+
+/// Gives the file a second name, in place of what had it before: both names are whole at any moment.
+fn keep(target: &Path, previous: &Path) -> io::Result<()> {
+    let spare = beginning(previous) + &std::process::id().to_string() + UNFINISHED;
+    let spare = previous.with_file_name(spare);
+    let _ = fs::remove_file(&spare);
+    // Not every disk has second names.
+    let linked = fs::hard_link(target, &spare).or_else(|_| {
+        fs::copy(target, &spare)?;
+        File::open(&spare)?.sync_all()
+    });
+    let kept = linked.and_then(|()| fs::rename(&spare, previous));
+    // Still there if that failed, or if both names were the same file's already.
+    let _ = fs::remove_file(&spare);
+    kept
 }
 
 #[cfg(test)]
@@ -86,6 +171,37 @@ mod tests {
         assert_eq!(text, format!("{}: cannot write: disk full", path.display()));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn the_file_before_is_kept_under_its_second_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, previous) = (folder.path().join("a"), folder.path().join("b"));
+        let read = |path: &Path| fs::read_to_string(path).ok();
+        whole_keeping(&path, &previous, b"1").unwrap();
+        assert_eq!((read(&path), read(&previous)), (Some("1".into()), None));
+        for n in 2..5 {
+            whole_keeping(&path, &previous, n.to_string().as_bytes()).unwrap();
+            let expected = (Some(n.to_string()), Some((n - 1).to_string()));
+            assert_eq!((read(&path), read(&previous)), expected);
+        }
+        // Killed between the two: both names are one file, and the next time all is well.
+        fs::remove_file(&previous).unwrap();
+        fs::hard_link(&path, &previous).unwrap();
+        whole_keeping(&path, &previous, b"5").unwrap();
+        assert_eq!((read(&path), read(&previous)), (Some("5".into()), Some("4".into())));
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, ["a", "b"]);
+    }
+
+    #[test]
+    fn unfinished_files_are_known_by_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = unfinished(&folder.path().join("a.json"), folder.path()).unwrap();
+        let name = file.path().file_name().unwrap().to_str().unwrap();
+        assert!(is_unfinished(name, "a.json"), "{name}");
+        assert!(!is_unfinished(name, "b.json") && !is_unfinished("a.json", "a.json"));
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod atomic;
 mod csv;
+mod fault;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod room;
 mod table;
 
 use std::path::Path;
@@ -12,6 +14,7 @@ use std::path::Path;
 use crate::{Error, Result};
 
 pub use atomic::atomically;
+pub(crate) use atomic::{append, is_unfinished, whole, whole_keeping};
 pub use table::{Column, Values};
 
 use table::Table;

@@ -9,7 +9,7 @@ use super::{Lda, LdaParams};
 use crate::data::Vocabulary;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::run::directory::RunDirectory;
+use crate::run::directory::{Loaded, RunDirectory};
 use crate::{Error, Result, read};
 
 /// Topics to begin with, by word: a row of K numbers for every word of the vocabulary.
@@ -49,7 +49,12 @@ impl Seeds {
     /// Reads topics from a run directory or from a table of K rows, one column a word.
     pub(super) fn read(path: &Path, params: &LdaParams, words: &Vocabulary) -> Result<Self> {
         let (topics, names, are_lambda) = if path.is_dir() {
-            let (lda, saved) = RunDirectory::open(path)?.load::<Lda>()?;
+            let Loaded { model: lda, saved, warning } = RunDirectory::open(path)?.load::<Lda>()?;
+            if let Some(warning) = warning {
+                // Topics of an older step would be other topics.
+                let text = format!("{warning}; mend that run first with 'lehr resume'");
+                return Err(Error::run(path, text));
+            }
             let state = saved.model_state();
             let eta = lda.eta(&state.lambda);
             let table = state.lambda.current(|_, row| row.fill(eta));

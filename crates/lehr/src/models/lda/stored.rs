@@ -107,6 +107,8 @@ impl Stored for Lda {
         }
     }
 
+    const BESIDE: &'static [&'static str] = &[VOCABULARY];
+
     fn save_beside(&self, folder: &Path) -> Result<()> {
         write::atomically(&folder.join(VOCABULARY), |file| {
             let mut file = std::io::BufWriter::new(file);

@@ -1,5 +1,7 @@
 //! What the other side's sums read: the moments of every user and every item under q, in slabs.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +28,8 @@ pub struct Expect {
     /// ln |precision| of every row.
     pub(super) ln_det: Vec<f64>,
     pub(super) noise: f64,
+    /// The first row whose precision turned out not to be positive definite, if one has.
+    pub(super) broken: Option<usize>,
 }
 
 /// Users' and items' moments, in the precision of the sums.
@@ -134,17 +138,22 @@ pub(super) fn refresh(pmf: &Pmf, lambda: &Lambda, rows: &RowSet, expect: &mut Ex
             true => Sides::Double(sizes.map(|n_rows| Slabs::new(n_rows, &widths))),
         };
     }
+    let found = AtomicUsize::new(usize::MAX);
     let Expect { sides, ln_det, .. } = expect;
     let (of_users, of_items) = ln_det.split_at_mut(pmf.n_rows_of(Side::User));
     // Slots rise with rows, so the users among them come first.
     let users = rows.slots_below(pmf.first_row(Side::Item));
     with_tables!(sides, tables => {
         let [user_slabs, item_slabs] = tables;
-        refresh_side(pmf, Side::User, lambda, rows, 0..users, user_slabs, of_users);
-        refresh_side(pmf, Side::Item, lambda, rows, users..rows.len(), item_slabs, of_items);
+        refresh_side(pmf, Side::User, lambda, rows, 0..users, user_slabs, of_users, &found);
+        let items = users..rows.len();
+        refresh_side(pmf, Side::Item, lambda, rows, items, item_slabs, of_items, &found);
     });
+    let found = found.into_inner();
+    expect.broken = expect.broken.or((found != usize::MAX).then_some(found));
 }
 
+#[allow(clippy::too_many_arguments)]
 fn refresh_side<R: Real>(
     pmf: &Pmf,
     side: Side,
@@ -153,6 +162,7 @@ fn refresh_side<R: Real>(
     slots: std::ops::Range<usize>,
     slabs: &mut Slabs<R>,
     ln_det: &mut [f64],
+    broken: &AtomicUsize,
 ) {
     let first_row = pmf.first_row(side);
     let chunks: Vec<_> =
@@ -185,6 +195,9 @@ fn refresh_side<R: Real>(
                 for (i, slot) in group.enumerate() {
                     let at = rows.row(slot) - first_row - stretch.start;
                     dets[at] = solver.ln_det[i];
+                    if !solver.valid[i] {
+                        broken.fetch_min(rows.row(slot), Ordering::Relaxed);
+                    }
                     solver.moments(pmf.columns, i, moments);
                     let mut left = &moments[..];
                     for (part, &width) in parts.iter_mut().zip(&widths) {
@@ -207,6 +220,8 @@ pub(super) struct Solver {
     pub mean: Vec<f64>,
     pub covariance: Vec<f64>,
     pub ln_det: Vec<f64>,
+    /// Whether a row could be solved for.
+    valid: [bool; SOLVED],
     scratch: Vec<f64>,
 }
 
@@ -220,6 +235,7 @@ impl Solver {
             mean: vec![0.0; SOLVED * n],
             covariance: vec![0.0; SOLVED * linear],
             ln_det: vec![0.0; SOLVED],
+            valid: [true; SOLVED],
             scratch: Vec::new(),
         }
     }
@@ -257,7 +273,7 @@ impl Solver {
             &mut self.mean[..r * self.n],
             &mut self.covariance[..r * self.linear],
             &mut self.ln_det[..r],
-            &mut [true; SOLVED][..r],
+            &mut self.valid[..r],
             &mut self.scratch,
         );
     }

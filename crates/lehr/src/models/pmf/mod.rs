@@ -302,6 +302,13 @@ impl Model for Pmf {
         true
     }
 
+    fn broken(&self, expect: &Expect) -> Option<(usize, &'static str)> {
+        let what = "its precision is singular as far as double precision can tell; the ratings are too \
+                    large or too small for their prior and noise variances, or M is too small: rescale \
+                    them, give other variances, or a larger --effective";
+        expect.broken.map(|row| (row, what))
+    }
+
     fn check_rows(
         &self,
         hyper: &[f64],

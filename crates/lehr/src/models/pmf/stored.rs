@@ -1,7 +1,6 @@
 //! How a matrix factorisation is saved and loaded.
 
 use std::borrow::Cow;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,6 +89,8 @@ impl Stored for Pmf {
         }
     }
 
+    const BESIDE: &'static [&'static str] = &[USERS, ITEMS, SEEN];
+
     fn save_beside(&self, folder: &Path) -> Result<()> {
         self.users.save(&folder.join(USERS))?;
         self.items.save(&folder.join(ITEMS))?;
@@ -176,7 +177,7 @@ fn save_seen(path: &Path, seen: &Grouped) -> Result<()> {
     let bytes = safetensors::serialize(views, None)
         .map_err(|error| Error::run(path, format!("cannot be written: {error}")))?;
     drop(arrays);
-    write::atomically(path, |file| file.write_all(&bytes))
+    write::whole(path, &bytes)
 }
 
 struct Bytes {
@@ -202,10 +203,7 @@ impl View for &Bytes {
 
 fn load_seen(path: &Path, frozen: &Frozen) -> Result<Grouped> {
     let bytes = std::fs::read(path).map_err(|error| Error::io(path, "cannot read", error))?;
-    let damaged = |what: &str| {
-        let message = format!("is damaged ({what}); restore it from a backup, or fit again");
-        Error::run(path, message)
-    };
+    let damaged = |what: &str| Error::damaged(path, what);
     let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(&e.to_string()))?;
     let read = |name: &str, dtype: Dtype| -> Result<Vec<u8>> {
         let view =
