@@ -410,7 +410,7 @@ fn data_without_an_answer_are_refused() {
     );
     assert_eq!(
         fault(points(&[1.0, 2.0, 3.0], 1), 4),
-        "components = 4: there are only 3 rows, and a component needs at least one; try -k 3 or \
+        "components = 4: there are only 3 rows, and a component needs at least one; try 3 or \
          fewer"
     );
     // Zeros in a column are constant as well, and a column that varies in the last digit is noise.
