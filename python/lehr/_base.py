@@ -2,17 +2,20 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._settings import as_json, choice, number_or_text, real, seed_of, steps_in_a_pass, threads_of, whole
+from ._settings import as_json, choice, number_or_text, plain_json, real, seed_of, steps_in_a_pass, threads_of, whole
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
-from .errors import SettingError
+from .errors import RunError, SettingError
 
 _LAWS = {"gaussian": "gaussian", "gamma": "gamma", "subsample": "subsample", "lagged": "lagged"}
+# Beside the run: the parameters that its record does not have, or has as the last fit needed them.
+_PARAMETERS = "estimator.json"
 _GUARDS = {name: name for name in ("reject", "reject-below-prior", "clip", "halve", "clamp", "shrink")}
 
 
@@ -138,7 +141,11 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
             The directory to make. One that holds a run already is refused.
         """
         check_is_fitted(self, "_core")
-        self._core.save(path)
+        self._save(self._core, path)
+
+    def _save(self, core, path):
+        core.save(path)
+        (Path(path) / _PARAMETERS).write_text(plain_json(self.get_params(deep=False)), encoding="utf-8")
 
     @classmethod
     def load(cls, path):
@@ -159,11 +166,27 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
             warnings.warn(core.warning, stacklevel=2)
         record = json.loads(core.record())
         estimator = cls(**cls._parameters_of(record, core))
+        estimator.set_params(**cls._saved_parameters(path, estimator))
         estimator._take(core)
         names = record["data"]["columns"]
         if names:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)
         return estimator
+
+    @staticmethod
+    def _saved_parameters(path, estimator):
+        """What `save` has noted; nothing of a run that the command line has made."""
+        file = Path(path) / _PARAMETERS
+        try:
+            saved = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise RunError(f"{file}: is damaged ({error}); delete it to load the run without it") from error
+        known = estimator.get_params(deep=False)
+        if not isinstance(saved, dict) or not saved.keys() <= known.keys():
+            raise RunError(f"{file}: is not of this estimator; delete it to load the run without it")
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()}
 
     def __getstate__(self):
         state = dict(super().__getstate__())

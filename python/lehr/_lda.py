@@ -225,8 +225,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         }
 
     def _config(self, n_items, batch):
-        every = self.evaluate_every
-        every = whole("evaluate_every", every, least=1) if every is not None and every > 0 else None
+        every = whole("evaluate_every", self.evaluate_every, least=-(2**63), optional=True)
+        every = every if every is not None and every > 0 else None
         tau0, kappa = real("learning_offset", self.learning_offset), real("learning_decay", self.learning_decay)
         if not 0 <= kappa <= 1:
             raise SettingError("learning_decay", kappa, "must be between 0 and 1")

@@ -81,7 +81,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             scores = self._core.scores(data, self._threads())
             return float(np.exp(-scores["full"]))
         bound, words = self._core.bound(data, self._threads())
-        return float(np.exp(-bound / words))
+        return float(np.exp(-bound / words)) if words else float("inf")
 
     def heldout_scores(self, X):
         """Score documents that the model has not seen, in nats per word; higher is better.
@@ -113,6 +113,6 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self, "_core")
         names = None if feature_names is None else _data.texts("feature_names", feature_names)
-        (self._core if names is None else self._core.with_words(names)).save(path)
+        self._save(self._core if names is None else self._core.with_words(names), path)
 
     to_pyldavis = _topics.to_pyldavis

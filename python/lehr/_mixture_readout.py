@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data
-from ._settings import seed_of, whole
+from ._settings import room_for, seed_of, whole
 from .errors import DataError, SettingError
 
 
@@ -104,4 +104,5 @@ class MixtureReadout:
         check_is_fitted(self, "_core")
         if whole("n_samples", n_samples) < 1:
             raise SettingError("n_samples", n_samples, "must be at least 1")
+        room_for(n_samples, self.n_features_in_)
         return self._core.sample(int(n_samples), seed_of(self.random_state))

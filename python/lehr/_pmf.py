@@ -316,8 +316,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         check_is_fitted(self, "_core")
         d = self._n_features_out
         if self._has_ids(X):
-            known = {name: number for number, name in enumerate(self.users_.tolist())}
-            _, numbers = _ratings.users_of(X, self.columns, known)
+            numbers = _ratings.users_of(X, self.columns, self.users_.tolist())
             means, _ = self._core.fold_in(self._with_ids(X, self._core), 0, False, self._threads())
             return means[numbers, :d]
         matrix, data = self._new_rows(X)

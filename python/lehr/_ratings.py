@@ -15,7 +15,8 @@ def has_ids(X, columns):
         return True
     there = list(map(str, _column_names(X)))
     missing = [column for column in columns if column not in there]
-    if 0 < len(missing) < len(columns):
+    # Three columns are hardly a matrix of three items.
+    if 0 < len(missing) < len(columns) or (missing and len(there) == len(columns)):
         raise DataError(
             f"the data frame has the columns {', '.join(there[:8])}, and not {' and '.join(missing)}; "
             "say which is what with columns=(user, item, rating)"
@@ -36,6 +37,8 @@ def names(values):
         raise DataError(f"ids are a list, and these have shape {array.shape}")
     if array.dtype.kind == "f" and np.equal(np.mod(array, 1), 0).all():
         array = array.astype(np.int64)  # what pandas makes of integers beside a gap that is gone
+    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise DataError(f"an id is {array.max()}; ids that are integers are below 2**63; make texts of them")
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array, dtype=np.int64)
     return [_text(value) for value in array.tolist()]
@@ -63,14 +66,17 @@ def with_ids(X, columns, average, options, known=None):
 
 
 def users_of(X, columns, known):
-    """The users of a data frame as they first come, each once, and their numbers: new ones after the known."""
+    """The numbers of a data frame's users as they first come, each once: new ones after the known."""
+    if is_path(X):
+        raise DataError("the factors of a file's users are not told; read it into a data frame")
     user = names(np.asarray(X[columns[0]]))
-    unique = list(dict.fromkeys(user if isinstance(user, list) else user.tolist()))
+    # "7" and 7 are one user, as in the compiled part.
+    known = {str(name): number for number, name in enumerate(known)}
     numbers, new = [], len(known)
-    for name in unique:
+    for name in dict.fromkeys(map(str, user)):
         numbers.append(known.get(name, new))
         new += name not in known
-    return unique, numbers
+    return numbers
 
 
 def as_matrix(estimator, X, *, reset):

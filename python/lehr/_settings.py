@@ -2,6 +2,7 @@
 
 import json
 import numbers
+import sys
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,7 +26,8 @@ def real(name, value, optional=False):
     """`value` as a finite float; None stays None if `optional`."""
     if value is None and optional:
         return None
-    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and np.isfinite(value):
+    is_real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_real and abs(value) <= sys.float_info.max:
         return float(value)
     raise SettingError(name, repr(value), "must be a finite number" + _or_none(optional))
 
@@ -58,6 +60,25 @@ def as_json(settings):
     return json.dumps({name: value for name, value in settings.items() if value is not None})
 
 
+def plain_json(parameters):
+    """Parameters as JSON, without those that are more than numbers, texts or a few of them: arrays, generators."""
+    plain = {}
+    for name, value in parameters.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        values = value if isinstance(value, (tuple, list)) else [value]
+        if all(x is None or isinstance(x, (bool, int, float, str)) for x in values):
+            plain[name] = value
+    return json.dumps(plain, indent=1)
+
+
+def room_for(*shape):
+    """Raises MemoryError where no array of this shape can be: the compiled part would end the process."""
+    try:
+        np.empty(shape)
+    except ValueError as error:
+        raise MemoryError(f"an array of shape {shape} is too large") from error
+
+
 def steps_in_a_pass(n_items, batch):
     """How many steps see every item once; a batch of None is everything."""
     return 1 if batch is None else -(-n_items // batch)
@@ -74,4 +95,8 @@ def seed_of(random_state):
 
 def threads_of(n_jobs):
     """How many threads `n_jobs` stands for. None is all cores, unless joblib is at work already."""
-    return effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    if n_jobs is None:
+        n_jobs = -1
+    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, (bool, np.bool_)) or n_jobs == 0:
+        raise SettingError("n_jobs", repr(n_jobs), "must be a whole number but 0 (-1 is all cores), or None")
+    return int(effective_n_jobs(int(n_jobs)))

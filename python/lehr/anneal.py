@@ -8,7 +8,7 @@ with the losses of the examples of any mini-batch, in PyTorch, JAX or numpy.
 import numpy as np
 
 from . import _lehr
-from ._settings import flag, real, seed_of, whole
+from ._settings import flag, real, room_for, seed_of, whole
 from .errors import SettingError
 
 __all__ = ["LossWeights", "weights"]
@@ -50,6 +50,7 @@ def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None
     if not isinstance(law, str):
         raise SettingError("law", repr(law), "must be 'gaussian', 'gamma' or 'subsample'")
     n, effective, seed = whole("n", n, least=1), real("effective", effective), seed_of(rng)
+    room_for(n)
     drawn = _lehr.weights(n, effective, law, flag("corrected", corrected), seed, 0)
     return drawn if like is None else _like(like, drawn)
 
@@ -104,8 +105,12 @@ def _like(losses, drawn):
     if type(losses).__module__.split(".")[0] == "torch":
         import torch  # its tensors have no __array_namespace__
 
-        return torch.as_tensor(drawn, dtype=losses.dtype, device=losses.device)
+        dtype = losses.dtype if losses.dtype.is_floating_point else torch.get_default_dtype()
+        return torch.as_tensor(drawn, dtype=dtype, device=losses.device)
     if hasattr(losses, "__array_namespace__"):
         library = losses.__array_namespace__()
-        return library.asarray(drawn, dtype=losses.dtype, device=losses.device)
-    return np.asarray(drawn, dtype=getattr(losses, "dtype", None))
+        # Integers cannot hold weights.
+        dtype = losses.dtype if library.isdtype(losses.dtype, "real floating") else None
+        return library.asarray(drawn, dtype=dtype, device=losses.device)
+    dtype = getattr(losses, "dtype", None)
+    return np.asarray(drawn, dtype=dtype if getattr(dtype, "kind", "f") == "f" else None)

@@ -7,6 +7,7 @@ or into new ones, and returns them.
 import numpy as np
 
 from ._data import is_path
+from ._lda import LatentDirichletAllocation
 from ._topics import word_names
 from .errors import DataError, MissingPackageError, SettingError
 
@@ -130,6 +131,8 @@ def topics(model, *, feature_names=None, n_words=8, n_topics=None, relevance=1.0
     >>> len(axes)
     2
     """
+    if not isinstance(model, LatentDirichletAllocation):
+        raise TypeError(f"topics() draws a LatentDirichletAllocation, and this is a {type(model).__name__}")
     names = word_names(model, feature_names)
     size = model.components_.sum(axis=1)
     chance = model.components_ / size[:, None]
