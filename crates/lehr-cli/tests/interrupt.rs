@@ -9,16 +9,7 @@ use std::fs;
 use serde_json::Value;
 
 use common::Place;
-use common::running::{Running, same_run};
-
-/// Large enough that a step takes about a millisecond.
-const ITEMS: usize = 3000;
-
-fn place() -> Place {
-    let place = Place::new();
-    place.points("points.csv", ITEMS);
-    place
-}
+use common::running::{Running, place, same_run};
 
 #[test]
 fn a_signal_saves_and_says_how_to_resume() {

@@ -5,16 +5,7 @@
 mod common;
 
 use common::Place;
-use common::running::{Running, lines, same_run};
-
-/// Large enough that a step takes about a millisecond.
-const ITEMS: usize = 3000;
-
-fn place() -> Place {
-    let place = Place::new();
-    place.points("points.csv", ITEMS);
-    place
-}
+use common::running::{Running, lines, place, same_run};
 
 /// Starts, kills after at most `span` more observations and resumes until the run is complete; how
 /// often it was killed.

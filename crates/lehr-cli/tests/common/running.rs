@@ -8,6 +8,13 @@ use serde_json::Value;
 
 use super::Place;
 
+/// A place with points enough that a step takes about a millisecond, so that a run can be stopped on its way.
+pub fn place() -> Place {
+    let place = Place::new();
+    place.points("points.csv", 3000);
+    place
+}
+
 /// A command under way; killed when dropped, so that a failing test leaves nothing running.
 pub struct Running(pub Child);
 
