@@ -8,7 +8,6 @@ use std::fs;
 
 use serde_json::Value;
 
-use common::Place;
 use common::running::{Running, place, same_run};
 
 #[test]
