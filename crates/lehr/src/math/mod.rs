@@ -1,9 +1,9 @@
-//! Numbers: special functions, random numbers, small symmetric matrices, SIMD kernels.
+//! Numbers: the arithmetic of `lehr-kernels` (special functions, random numbers, small symmetric matrices,
+//! SIMD kernels) and the tables that it works on.
 
-pub mod special;
-pub mod rng;
-pub mod packed;
 pub mod eigen;
 pub mod slabs;
 pub mod table;
-pub mod kernels;
+
+pub use lehr_kernels as kernels;
+pub use lehr_kernels::{packed, rng, special};

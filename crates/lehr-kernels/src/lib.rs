@@ -1,0 +1,147 @@
+//! The arithmetic of lehr: SIMD kernels, each with a scalar twin in the tests, the choice of instruction
+//! set, and the numbers that they need: counter-based random numbers, special functions and small
+//! symmetric matrices.
+//!
+//! A crate of its own, so that its loops go without overflow checks in release builds, which all else has,
+//! and so that it can be run under Miri and valgrind by itself. Use it through `lehr::math`.
+//!
+//! Every f64 kernel puts independent results into the lanes (items, components or draws), never parts
+//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width. So do
+//! the f32 sums over ratings and the f32 normals. The f32 kernels of topics do sum over lanes: there,
+//! instruction sets agree to rounding.
+
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, and loads whose bounds were checked once outside the loop"
+)]
+
+pub mod packed;
+pub mod rng;
+pub mod special;
+
+mod lanes;
+mod lanes32;
+mod words32;
+mod digamma;
+mod gaussian;
+mod sparse;
+mod normal;
+mod normal32;
+mod rows;
+mod topics;
+
+pub use digamma::{exp_digamma_f32, exp_digamma_f64};
+pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
+pub use normal::fill_normal;
+pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
+pub use rows::{
+    Factors, MIXED, SLAB_WIDTHS, WIDEST_MIXED, centre_f32, centre_f64, congruence,
+    is_positive_definite, posterior, sum_slab_f32, sum_slab_f64,
+};
+pub use sparse::{accumulate_sparse, is_sparse, pad_features};
+pub use topics::{
+    DocumentScratch, RowsMut, Solve, Solved, TopicRows, gather_word, inverse_totals, pad_topics,
+    solve_document, solve_document_exact,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The instruction sets for which kernels are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Isa {
+    /// Whatever the target guarantees.
+    Portable,
+    /// x86-64 with AVX2 and FMA.
+    Avx2,
+    /// x86-64 with AVX-512 F.
+    Avx512,
+}
+
+impl Isa {
+    /// The best one this CPU has.
+    pub fn detect() -> Isa {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
+                return Isa::Avx512;
+            }
+            if avx2 {
+                return Isa::Avx2;
+            }
+        }
+        Isa::Portable
+    }
+
+    /// All that this CPU has, for tests that compare them.
+    pub fn available() -> Vec<Isa> {
+        match Isa::detect() {
+            Isa::Portable => vec![Isa::Portable],
+            Isa::Avx2 => vec![Isa::Portable, Isa::Avx2],
+            Isa::Avx512 => vec![Isa::Portable, Isa::Avx2, Isa::Avx512],
+        }
+    }
+}
+
+/// Components and dimensions are fewer: what is made of two such sizes can still be counted.
+pub(crate) const MOST: usize = 1 << (usize::BITS / 2 - 1);
+
+/// Whether `n` rows of `width` numbers are at most `len`. For the doors of kernels: there are no overflow checks here,
+/// and a product that wraps must not let anyone in.
+pub(crate) fn fits(n: usize, width: usize, len: usize) -> bool {
+    n.checked_mul(width).is_some_and(|size| size <= len)
+}
+
+/// Asks for the cache lines of some numbers that will be needed soon.
+pub fn prefetch(numbers: &[f64]) {
+    // Miri does not know it.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in numbers.chunks(8) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 CPU has the instruction, and it never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    let _ = numbers;
+}
+
+/// Writes the public face of a kernel: checks that the CPU has `isa`, then enters the generic body
+/// compiled for it.
+macro_rules! dispatch {
+    ($(#[$meta:meta])* $name:ident => $body:ident ( $($arg:ident : $ty:ty),* $(,)? )) => {
+        $(#[$meta])*
+        #[allow(clippy::too_many_arguments)]
+        pub fn $name(isa: $crate::Isa, $($arg: $ty),*) {
+            use $crate::{Isa, lanes};
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx2($($arg: $ty),*) {
+                    $body::<lanes::Avx2>($($arg),*)
+                }
+                #[target_feature(enable = "avx512f,avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx512($($arg: $ty),*) {
+                    $body::<lanes::Avx512>($($arg),*)
+                }
+                match isa {
+                    Isa::Avx512 if Isa::detect() == Isa::Avx512 => {
+                        // SAFETY: `Isa::detect` (cached by std) has just confirmed the features.
+                        return unsafe { avx512($($arg),*) };
+                    }
+                    Isa::Avx2 | Isa::Avx512 if Isa::detect() != Isa::Portable => {
+                        // SAFETY: any CPU that is not `Portable` has AVX2 and FMA.
+                        return unsafe { avx2($($arg),*) };
+                    }
+                    _ => {}
+                }
+            }
+            let _ = isa;
+            // aarch64 always has a fused multiply-add; plain x86-64 does not.
+            $body::<lanes::Portable<{ cfg!(target_arch = "aarch64") }>>($($arg),*)
+        }
+    };
+}
+use dispatch;

@@ -1,0 +1,367 @@
+//! Iterations over the few topics that are alive in a document: topic-major, words in lanes.
+
+use super::full::Words;
+use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve, theta_shift};
+use crate::digamma::shifted_exp_digamma32;
+use crate::lanes32::{BLOCK, Lanes32};
+
+/// The most topics that go on together.
+pub(super) const MOST: usize = 32;
+
+/// Vectors of words whose z are summed side by side.
+const VECTORS: usize = 4;
+
+/// The longest extrapolation, in steps.
+const LONGEST: f32 = 16.0;
+
+/// The topics that are alive, each with its place in the buffer. Behind the last, alpha, gamma and
+/// theta are 0, and stay so.
+#[derive(Debug, Clone)]
+pub(super) struct Alive {
+    n: usize,
+    /// Which topic.
+    topic: [u32; MOST],
+    /// Where its words stand in the buffer; always valid, also behind the last.
+    place: [u32; MOST],
+    alpha: [f32; MOST],
+    /// Below this gamma a topic is dead; 0 if it may not die.
+    death: [f32; MOST],
+    gamma: [f32; MOST],
+    /// `exp(digamma(gamma) + shift)`.
+    theta: [f32; MOST],
+    shift: f32,
+    /// `sum_w counts[w] / z[w] * b[w][k]`.
+    sums: [f32; MOST],
+}
+
+impl Default for Alive {
+    fn default() -> Self {
+        let zeros = [0.0; MOST];
+        Alive {
+            n: 0,
+            topic: [0; MOST],
+            place: [0; MOST],
+            alpha: zeros,
+            death: zeros,
+            gamma: zeros,
+            theta: zeros,
+            shift: 0.0,
+            sums: zeros,
+        }
+    }
+}
+
+impl Alive {
+    /// Nobody.
+    pub fn clear(&mut self) {
+        *self = Alive::default();
+    }
+
+    /// One more topic; there must be fewer than [`MOST`].
+    pub fn push(&mut self, topic: usize, alpha: f32, death: f32, gamma: f32) {
+        let j = self.n;
+        self.topic[j] = topic as u32;
+        self.place[j] = j as u32;
+        self.alpha[j] = alpha;
+        self.death[j] = death;
+        self.gamma[j] = gamma;
+        self.n += 1;
+    }
+
+    /// What was added to the logarithms of theta.
+    pub fn shift(&self) -> f32 {
+        self.shift
+    }
+
+    /// Topic, gamma and theta of each.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f32, f32)> {
+        (0..self.n).map(|j| (self.topic[j] as usize, self.gamma[j], self.theta[j]))
+    }
+
+    /// Takes the dead out, except the last.
+    #[inline(always)]
+    fn bury(&mut self) {
+        // Few iterations have any; this loop is a handful of vector comparisons.
+        let mut dead = false;
+        for j in 0..MOST {
+            dead |= self.gamma[j] < self.death[j];
+        }
+        if dead {
+            self.compact();
+        }
+    }
+
+    #[cold]
+    fn compact(&mut self) {
+        let mut kept = 0;
+        for j in 0..self.n {
+            if self.gamma[j] < self.death[j] && (kept > 0 || j + 1 < self.n) {
+                continue;
+            }
+            if kept < j {
+                self.topic[kept] = self.topic[j];
+                self.place[kept] = self.place[j];
+                self.alpha[kept] = self.alpha[j];
+                self.death[kept] = self.death[j];
+                self.gamma[kept] = self.gamma[j];
+            }
+            kept += 1;
+        }
+        for j in kept..self.n {
+            self.alpha[j] = 0.0;
+            self.death[j] = 0.0;
+            self.gamma[j] = 0.0;
+            self.place[j] = self.place[0];
+        }
+        self.n = kept;
+    }
+
+    /// `theta = exp(digamma(gamma) + shift)`.
+    #[inline(always)]
+    fn set_theta<L: Lanes32>(&mut self) {
+        self.shift = theta_shift(&self.gamma);
+        let shift = L::splat(self.shift);
+        for j in (0..self.n).step_by(L::N) {
+            // SAFETY: `j + N <= MOST`, as N divides 16.
+            unsafe {
+                let theta = shifted_exp_digamma32(L::load(self.gamma.as_ptr().add(j)), shift);
+                theta.zero_below(L::splat(SMALLEST_THETA)).store(self.theta.as_mut_ptr().add(j));
+            }
+        }
+    }
+
+    /// `gamma = alpha + theta * sums`; the sum of what it changed by.
+    #[inline(always)]
+    fn set_gamma<L: Lanes32>(&mut self) -> f32 {
+        let mut change = L::splat(0.0);
+        for j in (0..self.n).step_by(L::N) {
+            // SAFETY: `j + N <= MOST`, as N divides 16.
+            unsafe {
+                let sums = L::load(self.sums.as_ptr().add(j));
+                let theta = L::load(self.theta.as_ptr().add(j));
+                let gamma = theta.mul_add(sums, L::load(self.alpha.as_ptr().add(j)));
+                let to = self.gamma.as_mut_ptr().add(j);
+                change = change.add(gamma.sub(L::load(to)).abs());
+                gamma.store(to);
+            }
+        }
+        change.sum()
+    }
+}
+
+/// The rows of the living topics, words side by side.
+pub(super) struct Columns<'a> {
+    /// One row of words per place, padded with zeros to `width`.
+    pub values: &'a mut [f32],
+    /// A multiple of 16.
+    pub width: usize,
+    /// The words' counts, padded likewise.
+    pub counts: &'a [f32],
+    /// Room for `counts / z`.
+    pub coef: &'a mut [f32],
+}
+
+impl Columns<'_> {
+    /// Copies the living topics out of the document's rows.
+    #[inline(always)]
+    pub fn gather(&mut self, words: Words<'_>, alive: &Alive) {
+        let n_words = words.slots.len();
+        assert!(n_words <= self.width && self.values.len() >= alive.n * self.width);
+        for (w, &slot) in words.slots.iter().enumerate() {
+            let row = &words.values[slot as usize * words.stride..][..words.stride];
+            for (j, &topic) in alive.topic[..alive.n].iter().enumerate() {
+                // SAFETY: topics are below the stride, and `j * width + w` below the length.
+                unsafe {
+                    let b = *row.get_unchecked(topic as usize);
+                    *self.values.get_unchecked_mut(j * self.width + w) = b;
+                }
+            }
+        }
+        for row in self.values.chunks_exact_mut(self.width).take(alive.n) {
+            row[n_words..].fill(0.0);
+        }
+    }
+
+    /// `coef[w] = counts[w] / sum_j theta[j] * b[j][w]`.
+    #[inline(always)]
+    fn set_coef<L: Lanes32>(&mut self, alive: &Alive) {
+        let mut w = 0;
+        // SAFETY: `Columns` are as long as `solve_document` makes them: `width` counts, coefs and
+        // values per place; w goes up to the width in whole vectors.
+        unsafe {
+            while w + VECTORS * L::N <= self.width {
+                self.coef_block::<L, VECTORS>(alive, w);
+                w += VECTORS * L::N;
+            }
+            while w < self.width {
+                self.coef_block::<L, 1>(alive, w);
+                w += L::N;
+            }
+        }
+    }
+
+    /// # Safety
+    /// `C` vectors from word `w` on must be inside the width.
+    #[inline(always)]
+    unsafe fn coef_block<L: Lanes32, const C: usize>(&mut self, alive: &Alive, w: usize) {
+        let mut z = [L::splat(SMALLEST_Z); C];
+        for j in 0..alive.n {
+            let theta = L::splat(alive.theta[j]);
+            // SAFETY: the caller vouches for the words; places are below the number of rows.
+            unsafe {
+                let row = self.values.as_ptr().add(alive.place[j] as usize * self.width + w);
+                for (v, z) in z.iter_mut().enumerate() {
+                    *z = L::load(row.add(v * L::N)).mul_add(theta, *z);
+                }
+            }
+        }
+        for (v, z) in z.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe {
+                let counts = L::load(self.counts.as_ptr().add(w + v * L::N));
+                counts.div(*z).store(self.coef.as_mut_ptr().add(w + v * L::N));
+            }
+        }
+    }
+
+    /// `sums[j] = sum_w coef[w] * b[j][w]`.
+    #[inline(always)]
+    fn set_sums<L: Lanes32>(&self, alive: &mut Alive) {
+        let mut j = 0;
+        while j < alive.n {
+            let mut rows = [self.values.as_ptr(); BLOCK];
+            for (i, row) in rows.iter_mut().enumerate() {
+                // SAFETY: `j + i < MOST`, and places are below the number of rows.
+                *row = unsafe { row.add(alive.place[j + i] as usize * self.width) };
+            }
+            // Eight chains of multiply-adds fill the pipeline: eight topics, or twice four.
+            let mut sums = [L::splat(0.0); BLOCK];
+            if alive.n - j > BLOCK / 2 {
+                for w in (0..self.width).step_by(L::N) {
+                    // SAFETY: w goes up to the width in whole vectors.
+                    unsafe {
+                        let coef = L::load(self.coef.as_ptr().add(w));
+                        for (sum, row) in sums.iter_mut().zip(rows) {
+                            *sum = L::load(row.add(w)).mul_add(coef, *sum);
+                        }
+                    }
+                }
+            } else {
+                let mut w = 0;
+                while w + 2 * L::N <= self.width {
+                    // SAFETY: as above.
+                    unsafe {
+                        let even = L::load(self.coef.as_ptr().add(w));
+                        let odd = L::load(self.coef.as_ptr().add(w + L::N));
+                        for (a, row) in rows[..BLOCK / 2].iter().enumerate() {
+                            let b = a + BLOCK / 2;
+                            sums[a] = L::load(row.add(w)).mul_add(even, sums[a]);
+                            sums[b] = L::load(row.add(w + L::N)).mul_add(odd, sums[b]);
+                        }
+                    }
+                    w += 2 * L::N;
+                }
+                if w < self.width {
+                    // SAFETY: as above.
+                    unsafe {
+                        let even = L::load(self.coef.as_ptr().add(w));
+                        for i in 0..BLOCK / 2 {
+                            sums[i] = L::load(rows[i].add(w)).mul_add(even, sums[i]);
+                        }
+                    }
+                }
+                for i in 0..BLOCK / 2 {
+                    sums[i] = sums[i].add(sums[i + BLOCK / 2]);
+                }
+            }
+            alive.sums[j..j + BLOCK].copy_from_slice(&L::sums(sums));
+            j += BLOCK;
+        }
+    }
+
+    /// One plain iteration; the sum of what it changed gamma by. `alive.theta` must be up to date,
+    /// and is afterwards not.
+    #[inline(always)]
+    fn iterate<L: Lanes32>(&mut self, alive: &mut Alive) -> f32 {
+        self.set_coef::<L>(alive);
+        self.set_sums::<L>(alive);
+        alive.set_gamma::<L>()
+    }
+}
+
+/// Iterates until the change of gamma, summed over topics, is below `tol`, and leaves gamma, theta and
+/// coef as they belong together. `done` iterations came before; returns how many there are then.
+#[inline(always)]
+pub(super) fn finish<L: Lanes32>(
+    columns: &mut Columns<'_>,
+    alive: &mut Alive,
+    settings: &Solve,
+    n_topics: usize,
+    mut done: u32,
+) -> u32 {
+    let tol = settings.tol * n_topics as f32;
+    let extrapolate_below = settings.extrapolate_below * n_topics as f32;
+    alive.set_theta::<L>();
+    while done < settings.max_iterations {
+        let start = alive.gamma;
+        let change = columns.iterate::<L>(alive);
+        done += 1;
+        let settled = change < tol;
+        let near = change < extrapolate_below && done < settings.max_iterations;
+        if settled || !near {
+            if done > 2 {
+                alive.bury();
+            }
+            alive.set_theta::<L>();
+            if settled {
+                break;
+            }
+            continue;
+        }
+        let middle = alive.gamma;
+        alive.set_theta::<L>();
+        let change = columns.iterate::<L>(alive);
+        done += 1;
+        if change >= tol {
+            extrapolate::<L>(&start, &middle, alive);
+        }
+        alive.bury();
+        alive.set_theta::<L>();
+        if change < tol {
+            break;
+        }
+    }
+    columns.set_coef::<L>(alive);
+    done
+}
+
+/// SQUAREM: from three points of the iteration to where they lead.
+#[inline(always)]
+fn extrapolate<L: Lanes32>(start: &[f32; MOST], middle: &[f32; MOST], alive: &mut Alive) {
+    let (mut steps, mut bends) = (L::splat(0.0), L::splat(0.0));
+    for j in (0..alive.n).step_by(L::N) {
+        // SAFETY: `j + N <= MOST`, as N divides 16.
+        unsafe {
+            let middle = L::load(middle.as_ptr().add(j));
+            let step = middle.sub(L::load(start.as_ptr().add(j)));
+            let bend = L::load(alive.gamma.as_ptr().add(j)).sub(middle).sub(step);
+            steps = step.mul_add(step, steps);
+            bends = bend.mul_add(bend, bends);
+        }
+    }
+    let length = (steps.sum() / bends.sum().max(1e-30)).sqrt().clamp(1.0, LONGEST);
+    let (length, half) = (L::splat(length), L::splat(0.5));
+    for j in (0..alive.n).step_by(L::N) {
+        // SAFETY: as above.
+        unsafe {
+            let (start, middle) = (L::load(start.as_ptr().add(j)), L::load(middle.as_ptr().add(j)));
+            let last = L::load(alive.gamma.as_ptr().add(j));
+            let step = middle.sub(start);
+            let bend = last.sub(middle).sub(step);
+            let gamma = bend.mul_add(length, step.add(step)).mul_add(length, start);
+            // Never past half of the way to alpha: an extrapolation must not kill.
+            let least = last.add(L::load(alive.alpha.as_ptr().add(j))).mul(half);
+            gamma.max(least).store(alive.gamma.as_mut_ptr().add(j));
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! One document's topics given the rows of its words: the hot loop of online LDA.
+
+use serde::{Deserialize, Serialize};
+
+use super::active::{Alive, Columns, MOST, finish};
+use super::full::{Words, coefs, first_pass, pass};
+use super::rows::TopicRows;
+use crate::digamma::{four_reciprocals, shifted_exp_digamma32};
+use crate::lanes32::{Lanes32, Narrow};
+use crate::{Isa, dispatch, fits};
+
+/// Thetas below this are 0, so that no product with a row's entry is denormal.
+pub(super) const SMALLEST_THETA: f32 = 1e-16;
+
+/// No z is below this: counts up to 1e6 over it, times any number of words, stay finite.
+pub(super) const SMALLEST_Z: f32 = 1e-26;
+
+/// A topic with a larger alpha is never dropped: at 0.05, exp(digamma(alpha)) is 1e-9, so that it has
+/// no share to speak of; at 0.1 it is 3e-5, and a hundred such topics begin to count.
+const LARGEST_ALPHA: f32 = 0.05;
+
+/// Nor is one dropped that has more than this part of all words.
+const SMALL_PART: f32 = 0.02;
+
+/// Topics are dropped for the first time when all that would be have less than this part of all words.
+const SMALL_REST: f32 = 0.2;
+
+/// Iterations after which topics may be dropped.
+const BEFORE_DROPS: u32 = 3;
+
+/// When and how [`solve_document`] stops.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Solve {
+    /// Converged when gamma changes by less than this, on average over the topics.
+    pub tol: f32,
+    /// The most iterations.
+    pub max_iterations: u32,
+    /// After a few iterations a topic with `gamma - alpha` below this is dropped, or below that part of
+    /// the smallest count, if counts are below 1, or of 2 % of all words; 0 keeps all.
+    pub active: f32,
+    /// How far the first iterations go: 1 is plain; at 1.5 trained topics began to be worse.
+    pub relax: f32,
+    /// Extrapolate once gamma changes by less than this, on average over the topics; 0 is never.
+    /// Above 0.02 documents converge faster, but to topics that train worse.
+    pub extrapolate_below: f32,
+}
+
+impl Default for Solve {
+    fn default() -> Self {
+        Solve { tol: 1e-3, max_iterations: 100, active: 0.1, relax: 1.25, extrapolate_below: 0.02 }
+    }
+}
+
+impl Solve {
+    /// Plain iterations, no shortcuts.
+    pub fn plain(tol: f32, max_iterations: u32) -> Self {
+        Solve { tol, max_iterations, active: 0.0, relax: 1.0, extrapolate_below: 0.0 }
+    }
+}
+
+/// How [`solve_document`] ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Solved {
+    /// The iterations it took.
+    pub iterations: u32,
+    /// What the logarithms of theta were lowered by: 0, or negative if no gamma reaches 1.
+    pub ln_scale: f32,
+}
+
+/// Memory that [`solve_document`] works in; it grows with the longest document seen.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentScratch {
+    counts: Vec<f32>,
+    coef: Vec<f32>,
+    columns: Vec<f32>,
+    sums: Vec<f32>,
+    alive: Alive,
+}
+
+/// Finds gamma, the Dirichlet parameters of a document's topics.
+///
+/// `slots` are the rows of the document's words, `counts` (above 0) how often they occur. `alpha`,
+/// `warm`, `gamma` and `theta` have the rows' stride, `coef` one number per word; alpha is 0 in the
+/// padding. All begin with equal shares unless there is a `warm` gamma to begin with.
+///
+/// Equivalent to iterating, from `theta = 1` or `exp(digamma(warm))`,
+/// ```text
+/// coef[w]  = counts[w] / sum_k theta[k] * b[slots[w]][k]
+/// gamma[k] = alpha[k] + theta[k] * sum_w coef[w] * b[slots[w]][k]
+/// theta[k] = exp(digamma(gamma[k]))
+/// ```
+/// until gamma settles; then theta and coef are those of the final gamma. Theta lacks the factor
+/// `exp(-digamma(sum_k gamma[k]))`, and if no gamma reaches 1 it is scaled up by `exp(-ln_scale)`; that
+/// cancels in everything but the bound.
+///
+/// A topic whose alpha is at most 0.05 may be dropped on the way: it ends with `gamma = alpha` and
+/// `theta = 0`. Other thetas below 1e-16 are 0, too. The bits depend on the instruction set, and on nothing else but the arguments.
+#[allow(clippy::too_many_arguments)]
+pub fn solve_document(
+    isa: Isa,
+    rows: &TopicRows,
+    slots: &[u32],
+    counts: &[f32],
+    alpha: &[f32],
+    settings: &Solve,
+    warm: Option<&[f32]>,
+    scratch: &mut DocumentScratch,
+    gamma: &mut [f32],
+    theta: &mut [f32],
+    coef: &mut [f32],
+) -> Solved {
+    let (n_words, stride) = (slots.len(), rows.stride());
+    assert!(counts.len() == n_words && coef.len() == n_words, "a count and a coef per word");
+    assert!(alpha.len() == stride && gamma.len() == stride && theta.len() == stride, "padded");
+    assert!(slots.iter().all(|&slot| (slot as usize) < rows.n_rows()), "slots are rows");
+    assert!(fits(rows.n_rows(), stride, rows.values().len()), "whole rows");
+    let width = n_words.next_multiple_of(16);
+    scratch.counts.clear();
+    scratch.counts.extend_from_slice(counts);
+    scratch.counts.resize(width, 0.0);
+    if scratch.coef.len() < width {
+        scratch.coef.resize(width, 0.0);
+        scratch.columns.resize(width * MOST, 0.0);
+    }
+    scratch.sums.resize(stride, 0.0);
+    match warm {
+        Some(warm) => gamma.copy_from_slice(warm),
+        None => gamma.copy_from_slice(alpha),
+    }
+    let mut out = Solved { iterations: 0, ln_scale: 0.0 };
+    let is_warm = warm.is_some();
+    solve(isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, &mut out);
+    out
+}
+
+dispatch! {
+    /// The body of [`solve_document`], which has checked all lengths and slots.
+    solve => solve_body(rows: &TopicRows, slots: &[u32], alpha: &[f32], settings: &Solve,
+        is_warm: bool, scratch: &mut DocumentScratch, gamma: &mut [f32], theta: &mut [f32],
+        coef: &mut [f32], out: &mut Solved)
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn solve_body<L: Narrow>(
+    rows: &TopicRows,
+    slots: &[u32],
+    alpha: &[f32],
+    settings: &Solve,
+    is_warm: bool,
+    scratch: &mut DocumentScratch,
+    gamma: &mut [f32],
+    theta: &mut [f32],
+    coef: &mut [f32],
+    out: &mut Solved,
+) {
+    if slots.is_empty() {
+        gamma.copy_from_slice(alpha);
+        out.ln_scale = -set_theta::<L::Single>(gamma, theta);
+        return;
+    }
+    let (n_topics, stride, width) = (rows.n_topics(), rows.stride(), scratch.counts.len());
+    let counts = &scratch.counts[..];
+    let words = Words { values: rows.values(), stride, slots, counts };
+    let least_count = counts[..slots.len()].iter().fold(1.0, |a: f32, &b| a.min(b));
+    let few = n_topics <= MOST;
+    let may_drop = settings.active > 0.0;
+    let mass: f32 = counts.iter().sum();
+    let death = settings.active * least_count.min(SMALL_PART * mass);
+    let mut done = 0;
+    if !is_warm && settings.max_iterations > 0 {
+        first_pass::<L::Single>(words, rows.sums(), &mut scratch.sums);
+        for ((gamma, alpha), sum) in gamma.iter_mut().zip(alpha).zip(&scratch.sums) {
+            *gamma = alpha + sum;
+        }
+        done = 1;
+    }
+    loop {
+        let old_enough = done >= BEFORE_DROPS || (is_warm && done > 0);
+        if (few || (may_drop && old_enough))
+            && select(
+                gamma,
+                alpha,
+                n_topics,
+                may_drop && old_enough,
+                death,
+                mass,
+                &mut scratch.alive,
+            )
+        {
+            let alive = &mut scratch.alive;
+            let mut columns = Columns {
+                values: &mut scratch.columns,
+                width,
+                counts,
+                coef: &mut scratch.coef[..width],
+            };
+            columns.gather(words, alive);
+            done = finish::<L::Single>(&mut columns, alive, settings, n_topics, done);
+            coef.copy_from_slice(&scratch.coef[..slots.len()]);
+            gamma.copy_from_slice(alpha);
+            theta.fill(0.0);
+            out.ln_scale = -alive.shift();
+            for (topic, alive_gamma, alive_theta) in alive.iter() {
+                gamma[topic] = alive_gamma;
+                theta[topic] = alive_theta;
+            }
+            break;
+        }
+        out.ln_scale = -set_theta::<L::Single>(gamma, theta);
+        if done >= settings.max_iterations {
+            coefs::<L::Single>(words, theta, coef);
+            break;
+        }
+        pass::<L::Single>(words, theta, &mut scratch.sums);
+        done += 1;
+        let change = relax::<L::Single>(alpha, theta, &scratch.sums, settings.relax, gamma);
+        if change < settings.tol * n_topics as f32 {
+            out.ln_scale = -set_theta::<L::Single>(gamma, theta);
+            coefs::<L::Single>(words, theta, coef);
+            break;
+        }
+    }
+    out.iterations = done;
+}
+
+/// Lists the topics that are alive; `false` if they are too many or too little is in them.
+#[inline(always)]
+fn select(
+    gamma: &[f32],
+    alpha: &[f32],
+    n_topics: usize,
+    drop: bool,
+    death: f32,
+    mass: f32,
+    alive: &mut Alive,
+) -> bool {
+    let (mut list, mut n, mut rest) = ([0; MOST + 1], 0, 0.0);
+    for k in 0..n_topics {
+        list[n] = k;
+        let dead = drop && alpha[k] <= LARGEST_ALPHA && gamma[k] - alpha[k] < death;
+        n += usize::from(!dead);
+        if n > MOST {
+            return false;
+        }
+        rest += if dead { gamma[k] - alpha[k] } else { 0.0 };
+    }
+    if n == 0 || rest > SMALL_REST * mass {
+        return false;
+    }
+    alive.clear();
+    for &k in &list[..n] {
+        let mortal = drop && alpha[k] <= LARGEST_ALPHA;
+        let death = if mortal { alpha[k] + death } else { 0.0 };
+        alive.push(k, alpha[k], death, gamma[k]);
+    }
+    true
+}
+
+/// What to add to digamma(gamma) so that not all of exp(digamma(gamma)) vanish: 0 if some gamma is 1 or
+/// more, as in all but the shortest documents.
+#[inline(always)]
+pub(super) fn theta_shift(gamma: &[f32]) -> f32 {
+    // No maximum: this loop is a handful of vector comparisons, and what follows need not wait for it.
+    let mut large = false;
+    for &x in gamma {
+        large |= x >= 1.0;
+    }
+    if large { 0.0 } else { shift_of_short(gamma) }
+}
+
+#[cold]
+fn shift_of_short(gamma: &[f32]) -> f32 {
+    let largest = gamma.iter().fold(1e-6, |a: f32, &b| a.max(b));
+    four_reciprocals(f64::from(largest)) as f32
+}
+
+/// `theta = exp(digamma(gamma) + shift)`; returns the shift.
+#[inline(always)]
+fn set_theta<L: Lanes32>(gamma: &[f32], theta: &mut [f32]) -> f32 {
+    let shift = theta_shift(gamma);
+    let shifts = L::splat(shift);
+    assert_eq!(gamma.len(), theta.len());
+    for k in (0..gamma.len()).step_by(L::N) {
+        // SAFETY: both have the stride's length, a multiple of 16 and so of N.
+        unsafe {
+            let x = shifted_exp_digamma32(L::load(gamma.as_ptr().add(k)), shifts);
+            x.zero_below(L::splat(SMALLEST_THETA)).store(theta.as_mut_ptr().add(k));
+        }
+    }
+    shift
+}
+
+/// Moves gamma `omega` times the way to `alpha + theta * sums`, but not below alpha. Returns the sum of
+/// the ways.
+#[inline(always)]
+fn relax<L: Lanes32>(
+    alpha: &[f32],
+    theta: &[f32],
+    sums: &[f32],
+    omega: f32,
+    gamma: &mut [f32],
+) -> f32 {
+    assert!(alpha.len() == gamma.len() && theta.len() == gamma.len() && sums.len() == gamma.len());
+    let omega = L::splat(omega);
+    let mut change = L::splat(0.0);
+    for k in (0..gamma.len()).step_by(L::N) {
+        // SAFETY: all have the stride's length, a multiple of 16 and so of N.
+        unsafe {
+            let alpha = L::load(alpha.as_ptr().add(k));
+            let to = gamma.as_mut_ptr().add(k);
+            let old = L::load(to);
+            let theta = L::load(theta.as_ptr().add(k));
+            let way = theta.mul_add(L::load(sums.as_ptr().add(k)), alpha).sub(old);
+            change = change.add(way.abs());
+            way.mul_add(omega, old).max(alpha).store(to);
+        }
+    }
+    change.sum()
+}
