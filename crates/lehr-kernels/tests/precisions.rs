@@ -316,7 +316,7 @@ fn check_congruence(n: usize, f: usize, count: usize, gap: usize) {
 #[test]
 fn congruences_agree_with_plain_loops() {
     for n in sizes(1..=35) {
-        for f in [0, 1, n / 2, n - 1, n] {
+        for f in [0, n - 1, 1, n / 2, n].into_iter().take(times(5)) {
             check_congruence(n, f.min(n), 3, n % 3);
         }
     }
