@@ -239,6 +239,9 @@ impl Header {
             offsets_sum: u64_at(72),
         };
         check_sizes(header.n_docs, header.n_words)?;
+        if header.n_docs == 0 {
+            return Err("has no documents".into());
+        }
         Ok(header)
     }
 

@@ -130,3 +130,12 @@ fn r11_documents_of_a_converted_corpus_that_overlap() {
 fn r12_a_parquet_header_whose_field_is_of_another_type() {
     refused("parquet_points", "bad-other_type.parquet", "its headers are damaged");
 }
+
+/// A converted corpus without documents was taken for one that has some. Found by libFuzzer.
+#[test]
+fn r13_a_converted_corpus_without_documents() {
+    let mut bytes = vec![0; 4096 + 8];
+    bytes[..8].copy_from_slice(b"LEHRDOCS");
+    bytes[8] = 1;
+    refused_bytes("corpus", &targets::repair::corpus(&bytes), "has no documents; convert the corpus");
+}
