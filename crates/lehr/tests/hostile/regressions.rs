@@ -137,5 +137,9 @@ fn r13_a_converted_corpus_without_documents() {
     let mut bytes = vec![0; 4096 + 8];
     bytes[..8].copy_from_slice(b"LEHRDOCS");
     bytes[8] = 1;
-    refused_bytes("corpus", &targets::repair::corpus(&bytes), "has no documents; convert the corpus");
+    refused_bytes(
+        "corpus",
+        &targets::repair::corpus(&bytes),
+        "has no documents; convert the corpus",
+    );
 }
