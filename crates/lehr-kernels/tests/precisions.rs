@@ -194,7 +194,7 @@ fn what_is_no_precision_is_refused_and_does_not_touch_its_neighbours() {
 fn a_linear_term_that_is_not_finite_gives_no_posterior() {
     for isa in Isa::available() {
         for bad in [f64::NAN, f64::INFINITY] {
-            for n in 1..=7 {
+            for n in sizes(1..=7) {
                 let (mut rows, stride) = natural(n, 1, 0, 6);
                 *rows.last_mut().unwrap() = bad;
                 assert!(!posterior_of(isa, n, &rows, stride, 1).valid[0], "{isa:?} {n} {bad}");
@@ -209,7 +209,9 @@ fn a_linear_term_that_is_not_finite_gives_no_posterior() {
 
 #[test]
 fn a_row_has_the_same_posterior_in_any_lane() {
-    for (n, count) in [(1, 9), (3, 11), (11, 17), (51, 9)].into_iter().take(times(4)) {
+    for (n, count) in
+        [(3, 11), (1, 9), (11, 17), (51, 9)].into_iter().take(if cfg!(miri) { 1 } else { 4 })
+    {
         let (rows, stride) = natural(n, count, 2, 3);
         for isa in Isa::available() {
             let together = posterior_of(isa, n, &rows, stride, count);

@@ -14,7 +14,7 @@ pub fn sizes(all: RangeInclusive<usize>) -> impl Iterator<Item = usize> {
 
 /// As many repetitions; under Miri, a few.
 pub fn times(n: usize) -> usize {
-    if cfg!(miri) { n.min(3) } else { n }
+    if cfg!(miri) { n.min(2) } else { n }
 }
 
 pub fn rng(seed: u64) -> Rng {
