@@ -129,7 +129,7 @@ def test_messages_call_settings_by_their_names_here(tmp_path):
     assert said(pmf, "user,item,rating\na,1,2\na,1,3\n").endswith("with data_options={'duplicates': 'mean'}")
     one = "data_options = {'max_docs': 2}: a share of the documents"
     assert said(lda, "a few words of a text\n" * 9, max_docs=2.0).startswith(one)
-    none = "with data_options={'min_docs': 20} and data_options={'max_docs': 0.5}"
+    none = "with data_options={'min_docs': 20} and data_options={'max_docs': 1}"
     assert none in said(lda, min_docs=20)
     assert "has a meaning for the format jsonl only" in said(lda, field="x")
     assert "or give data_options['format'] if that is wrong" in said(lda, field="x")
@@ -137,9 +137,11 @@ def test_messages_call_settings_by_their_names_here(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 2))
     with pytest.raises(ValueError, match="^step_size = 0.5,1: .*with batch_size use power"):
         BayesianGaussianMixture(2, batch_size=10, step_size="0.5,1").fit(X)
-    X[:, 1] = X[:, 0]
-    with pytest.raises(DataError, match="or use covariance_type='diag'$"):
-        BayesianGaussianMixture(2).fit(X)
+    extreme = scipy.sparse.csr_array(np.array([[1e30, -1e30], [3e30, 1e30]]))
+    with pytest.raises(ArithmeticError, match="or try exact=True where the model has that$"):
+        ProbabilisticMatrixFactorization(1, random_state=0).fit(extreme)
+    names = (BayesianGaussianMixture._names, BayesianGaussianMixture._values)
+    assert str(DataError("use `covariance = diagonal`").renamed(*names)) == "use covariance_type='diag'"
     pandas = pytest.importorskip("pandas")
     twice = pandas.DataFrame({"user": [1, 1], "item": [2, 2], "rating": [3.0, 4.0]})
     with pytest.raises(DataError, match="average them with duplicates='mean'$"):
