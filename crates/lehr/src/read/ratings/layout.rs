@@ -211,7 +211,7 @@ mod tests {
         let options = RatingsOptions { item: Some("1".into()), ..Default::default() };
         assert_eq!(
             find(&["user", "x", "rating"], &options).unwrap_err().to_string(),
-            "a.csv: user and item are both column user; give each a column of its own with user, item and rating"
+            "a.csv: `user` and `item` are both column user; give each a column of its own"
         );
     }
 }
