@@ -120,13 +120,13 @@ fn a_file_that_may_not_become_so_large() {
 #[test]
 fn a_disk_that_is_full_while_experiments_are_run_again() {
     let place = Place::new();
-    let line = "reproduce fig4 --quick --runs 2 --quiet --threads 1 -o";
+    let line = "reproduce fig3 --quick --runs 1 --quiet --threads 1 -o";
     place.ok(&format!("{line} whole"));
     for (point, n, file) in [
         ("half", 1, "runs.jsonl"), // its first line
         ("half", 3, "runs.jsonl"),
         ("begun", 1, "runs.csv"),
-        ("written", 1, "fig4.png"),
+        ("written", 1, "fig3.png"),
         ("half", 1, "section.json"),
         ("synced", 1, "RESULTS.md"),
     ] {
@@ -141,7 +141,7 @@ fn a_disk_that_is_full_while_experiments_are_run_again() {
     }
     place.ok(&format!("{line} out"));
     assert_eq!(place.read("out/RESULTS.md"), place.read("whole/RESULTS.md"));
-    assert_eq!(place.read("out/fig4/runs.jsonl"), place.read("whole/fig4/runs.jsonl"));
+    assert_eq!(place.read("out/fig3/runs.jsonl"), place.read("whole/fig3/runs.jsonl"));
 }
 
 #[test]

@@ -38,13 +38,11 @@ pub(super) fn binary(
         ),
         (None, Some(claimed)) if is_binary(claimed) => {
             let reason = if asked.is_some() {
-                "although `format` says so"
+                "although `format` says so; leave it out, or give the right one"
             } else {
-                "although its name says so"
+                "although its name says so; if it is text, name it .txt or give `format`"
             };
-            refused(format!(
-                "is not in the format {claimed} {reason}; if it is text, name it .txt or give `format`"
-            ))
+            refused(format!("is not in the format {claimed} {reason}"))
         }
         (found, _) => Ok(found),
     }
