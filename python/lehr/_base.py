@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._settings import as_json, choice, number_or_text, plain_json, real, seed_of, steps_in_a_pass, threads_of, whole
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
-from .errors import RunError, SettingError
+from .errors import LehrError, RunError, SettingError
 
 _LAWS = {"gaussian": "gaussian", "gamma": "gamma", "subsample": "subsample", "lagged": "lagged"}
 # Beside the run: the parameters that its record does not have, or has as the last fit needed them.
@@ -34,6 +34,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         "threads": "n_jobs",
         "population": "total_samples",
     }
+    _values = {}
 
     def _annealing(self):
         """The settings of the fit that all estimators have."""
@@ -85,8 +86,8 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         """Calls the compiled part; its errors call settings by their names here."""
         try:
             return call(*args, **kwargs)
-        except SettingError as error:
-            raise error.renamed(self._names) from None
+        except LehrError as error:
+            raise error.renamed(self._names, self._values) from None
 
     def _take(self, core):
         """Takes a fitted model over: the attributes that all estimators have."""

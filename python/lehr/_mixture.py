@@ -149,6 +149,7 @@ covariance_prior_ : float or ndarray
         "covariance": "covariance_type",
         "sort": "sort_components",
     }
+    _values = {theirs: ours for ours, theirs in COVARIANCES.items()}
 
     def __init__(
         self,

@@ -1,8 +1,59 @@
 """What can go wrong: one base class, and a class for each kind of mistake that is a built-in error as well."""
 
+from . import _lehr
+
+# What can be in `data_options`.
+_OPTIONS = (
+    *("columns", "drop", "weight_column", "header"),
+    *("user", "item", "rating", "duplicates"),
+    *("vocab", "format", "one_based", "transpose", "field"),
+    *("stop_words", "min_length", "min_docs", "max_docs", "max_words"),
+)
+
+
+def _option(name, value, of_file):
+    """What a setting that says how to read a file is called here; None for others.
+
+    Where it is not known to be `of_file`, an array or a data frame may be meant, of which nothing is read.
+    """
+    if name not in _OPTIONS:
+        return None
+    if name == "duplicates" and not of_file:
+        return _parameter(name, value)  # of a data frame
+    if value is None:
+        return f"data_options[{name!r}]"
+    value = value.split(",") if name == "columns" else [value] if name == "drop" else _plain(value)
+    return ("" if of_file else "of a file: ") + f"data_options={{{name!r}: {value!r}}}"
+
+
+def _parameter(name, value):
+    return name if value is None else f"{name}={_plain(value)!r}"
+
+
+def _plain(value):
+    """What a text stands for: True, False, a number or itself."""
+    if value in ("true", "false"):
+        return value == "true"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            pass
+    return value
+
+
+def _renamed(text, names, values):
+    """A message of the compiled part with the names of an estimator's parameters, and of their values."""
+    return _lehr.rename_settings(text, lambda name, value: _parameter(names.get(name, name), values.get(value, value)))
+
 
 class LehrError(Exception):
     """The base of all errors of lehr."""
+
+    def renamed(self, names, values):
+        """The same error with the names that settings and their values have in Python."""
+        self.args = (_renamed(self.args[0], names, values), *self.args[1:])
+        return self
 
 
 class SettingError(LehrError, ValueError):
@@ -25,9 +76,9 @@ class SettingError(LehrError, ValueError):
     def __str__(self):
         return f"{self.field} = {self.value}: {self.allowed}"
 
-    def renamed(self, names):
-        """The same error with the setting's name in Python."""
-        return SettingError(names.get(self.field, self.field), self.value, self.allowed)
+    def renamed(self, names, values):
+        allowed = _renamed(self.allowed, names, values)
+        return SettingError(names.get(self.field, self.field), self.value, allowed)
 
 
 class DataError(LehrError, ValueError):
@@ -47,7 +98,7 @@ class RunError(LehrError, RuntimeError):
 
 
 class MissingRunError(RunError, FileNotFoundError):
-    """There is no such run directory."""
+    """There is no run in this place."""
 
     def __init__(self, message):
         super().__init__(message)

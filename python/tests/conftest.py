@@ -17,12 +17,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def cli():
-    """Runs the command line, ``LEHR_CLI`` or the one that cargo has built; returns what it printed."""
+def program():
+    """The command line, ``LEHR_CLI`` or the one that cargo has built."""
     found = [os.environ.get("LEHR_CLI")] + [ROOT / "target" / kind / "lehr" for kind in ("release", "debug")]
     program = next((str(path) for path in found if path and Path(path).exists()), None)
     if program is None:
         pytest.fail("there is no command line to compare with; build it with cargo, or name it in LEHR_CLI")
+    return program
+
+
+@pytest.fixture(scope="session")
+def cli(program):
+    """Runs the command line; returns what it printed."""
 
     def run(*args, ok=True):
         done = subprocess.run([program, *map(str, args)], capture_output=True, check=False, text=True, timeout=120)

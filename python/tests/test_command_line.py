@@ -1,6 +1,10 @@
 """Python and the command line: same bits for the same data, seed and settings; runs of one for the other."""
 
 import json
+import os
+import signal
+import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import lehr
 from lehr import BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization
+from lehr.errors import MissingRunError, RunError
 
 
 @pytest.fixture
@@ -179,6 +184,9 @@ def test_a_loaded_run_has_its_settings(blobs, tmp_path):
 def test_runs_that_are_none_are_told(tmp_path, blobs):
     with pytest.raises(FileNotFoundError, match="there is no such directory$"):
         lehr.load(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(MissingRunError, match="holds no run"):
+        lehr.load(tmp_path / "empty")
     BayesianGaussianMixture(random_state=0).fit(blobs).save(tmp_path / "run")
     with pytest.raises(lehr.LehrError, match="is a run of dpgmm, not of lda"):
         LatentDirichletAllocation.load(tmp_path / "run")
@@ -197,6 +205,39 @@ def test_a_damaged_checkpoint_gives_way_with_a_warning(tmp_path, blobs):
     with pytest.warns(UserWarning, match="checkpoint.safetensors: is damaged .* the checkpoint before it is used"):
         loaded = lehr.load(run)
     np.testing.assert_array_equal(loaded.means_, mixture.means_)
+
+
+def test_a_run_that_is_being_fitted_is_not_saved_into(program, points_file, tmp_path, blobs):
+    run = tmp_path / "run"
+    mixture = BayesianGaussianMixture(2, random_state=0).fit(blobs)
+    fit = [program, "fit", "gmm", points_file, "-k", "2", "--steps", "1000000", "--tol", "0", "--checkpoint-every", "5"]
+    environment = {**os.environ, "LEHR_FAULT": "slow:synced:50:checkpoint.safetensors"}
+    fitting = subprocess.Popen([*fit, "-o", run, "--quiet"], env=environment)
+    try:
+        while not (run / "config.json").exists():
+            assert fitting.poll() is None
+            time.sleep(0.01)
+        with pytest.raises(RunError, match=rf"another lehr \(process {fitting.pid}\) is working on this run"):
+            mixture.save(run)
+        assert fitting.poll() is None
+    finally:
+        fitting.kill()
+        fitting.wait()
+    # Its run is still there.
+    with pytest.raises(RunError, match="already holds a run, which is left as it is"):
+        mixture.save(run)
+    assert not (run / "estimator.json").exists()
+
+
+def test_a_directory_in_which_a_run_never_began_can_be_saved_into(program, points_file, tmp_path, blobs):
+    run = tmp_path / "run"
+    environment = {**os.environ, "LEHR_FAULT": "kill:begun:1:config.json"}
+    killed = subprocess.run([program, "fit", "gmm", points_file, "-k", "2", "-o", run], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL and (run / ".lock").exists() and not (run / "config.json").exists()
+    mixture = BayesianGaussianMixture(2, random_state=0).fit(blobs)
+    mixture.save(run)
+    np.testing.assert_array_equal(lehr.load(run).means_, mixture.means_)
+    assert not (run / ".lock").exists()
 
 
 def test_a_file_that_may_not_become_so_large_is_told_with_its_size(tmp_path, blobs):

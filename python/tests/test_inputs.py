@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 
 import lehr
-from lehr import BayesianGaussianMixture, LatentDirichletAllocation, _lehr
-from lehr.errors import DataError
+from lehr import BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization, _lehr
+from lehr.errors import DataError, SettingError
 
 
 def means(X, **settings):
@@ -93,12 +93,71 @@ def test_files_are_read_as_the_command_line_reads_them(blobs, counts, tmp_path):
     with pytest.raises(ValueError, match="line 3"):
         means(tmp_path / "bad.csv")
     for options, message in (
-        ({"colums": ["a"]}, "data_options = .*colums.*: unknown field `colums`, expected one of `columns`"),
+        ({"colums": ["a"]}, "data_options = .*colums.*: unknown field 'colums', expected one of 'columns'"),
         ({"drop": "c"}, "data_options = {'drop': c}: invalid type"),
-        ({"drop": ["z"]}, "drop asks for column"),
+        ({"drop": ["z"]}, r"points.csv: data_options\['drop'\] asks for column"),
     ):
         with pytest.raises(ValueError, match=message):
             means(table, data_options=options)
+
+
+def test_messages_call_settings_by_their_names_here(tmp_path):
+    path = tmp_path / "a.csv"
+
+    def said(call, content=None, **options):
+        if content is not None:
+            path.write_text(content)
+        with pytest.raises(lehr.LehrError) as caught:
+            call(data_options=options)
+        assert "`" not in str(caught.value)
+        return str(caught.value)
+
+    def mixture(**settings):
+        return BayesianGaussianMixture(1, **settings).fit(path)
+
+    def lda(**settings):
+        return LatentDirichletAllocation(2, **settings).fit(path)
+
+    def pmf(**settings):
+        return ProbabilisticMatrixFactorization(1, **settings).fit(path)
+
+    assert said(mixture, "a,b\n1,x\n2,1\n").endswith("or leave the column out with data_options['drop']")
+    assert said(mixture, "a,it's\n1,5\n2,5\n").endswith("""(of a file: data_options={'drop': ["it's"]})""")
+    assert said(pmf, "who,item,rating\na,1,2\n").endswith(
+        "say which is what with data_options['user'], data_options['item'] and data_options['rating']"
+    )
+    assert said(pmf, "user,item,rating\na,1,2\na,1,3\n").endswith("with data_options={'duplicates': 'mean'}")
+    one = "data_options = {'max_docs': 2}: a share of the documents"
+    assert said(lda, "a few words of a text\n" * 9, max_docs=2.0).startswith(one)
+    none = "with data_options={'min_docs': 20} and data_options={'max_docs': 1}"
+    assert none in said(lda, min_docs=20)
+    assert "has a meaning for the format jsonl only" in said(lda, field="x")
+    assert "or give data_options['format'] if that is wrong" in said(lda, field="x")
+    # What is no option of a file has the name that the estimator gives it.
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match="^step_size = 0.5,1: .*with batch_size use power"):
+        BayesianGaussianMixture(2, batch_size=10, step_size="0.5,1").fit(X)
+    extreme = scipy.sparse.csr_array(np.array([[1e30, -1e30], [3e30, 1e30]]))
+    with pytest.raises(ArithmeticError, match="or try exact=True where the model has that$"):
+        ProbabilisticMatrixFactorization(1, random_state=0).fit(extreme)
+    names = (BayesianGaussianMixture._names, BayesianGaussianMixture._values)
+    assert str(DataError("use `covariance = diagonal`").renamed(*names)) == "use covariance_type='diag'"
+    pandas = pytest.importorskip("pandas")
+    twice = pandas.DataFrame({"user": [1, 1], "item": [2, 2], "rating": [3.0, 4.0]})
+    with pytest.raises(DataError, match="average them with duplicates='mean'$"):
+        ProbabilisticMatrixFactorization(1).fit(twice)
+
+
+def test_every_option_of_a_reader_is_known_to_messages(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("1,2,3\n")
+    found = set()
+    for reader in (_lehr.Points, _lehr.Docs, _lehr.Ratings):
+        with pytest.raises(SettingError) as caught:
+            reader.from_path(path, '{"no_such": 1}')
+        listed = caught.value.allowed.split("expected one of ")[1]
+        found.update(name.strip("' ") for name in listed.split(","))
+    assert found == set(lehr.errors._OPTIONS)
 
 
 def test_sparse_matrices_of_every_kind(counts):

@@ -9,99 +9,47 @@ use clap::CommandFactory;
 use lehr::ErrorKind;
 
 use crate::args::Cli;
+use crate::text::quoted;
 
 /// The error in one line.
 pub fn in_one_line(error: &anyhow::Error) -> String {
-    let text = match error.downcast_ref::<lehr::Error>().map(lehr::Error::kind) {
-        Some(ErrorKind::Config { field, value, allowed }) => {
-            let allowed = with_flags(allowed.clone());
-            match flag(field) {
-                Some((flag, true)) => format!("{flag} {value}: {allowed}"),
-                Some((flag, false)) => format!("{flag}: {allowed}"),
-                None => format!("{field} = {value}: {allowed}"),
-            }
-        }
-        Some(ErrorKind::Run { path, .. }) => {
-            let resume = format!("with -o, continue it with 'lehr resume {}', or", path.display());
-            with_flags(error.to_string())
-                .replace("directory, or", &format!("directory {resume}"))
-                .replace("is a file; choose another directory", "is a file; choose another with -o")
-                .replace(
-                    "(there is no config.json in it)",
-                    "(no config.json); 'lehr fit ... -o DIR' makes one",
-                )
-                .replace(
-                    "there is no such directory",
-                    "there is no such directory; 'lehr fit ... -o DIR' makes one",
-                )
-        }
-        Some(_) => with_flags(error.to_string()),
-        None => error.to_string(),
-    };
+    let text = error.downcast_ref::<lehr::Error>().map_or_else(|| error.to_string(), with_flags);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
 
-/// The flag of a setting, if it has one, and whether a value follows: `n_init` is `--n-init`.
-fn flag(field: &str) -> Option<(String, bool)> {
-    if matches!(field, "components" | "topics") {
-        return Some(("-k".into(), true));
+/// What the error says, in the words of the command line.
+pub fn with_flags(error: &lehr::Error) -> String {
+    match error.kind() {
+        ErrorKind::NoRun { .. } => format!("{error}; 'lehr fit ... -o DIR' makes one"),
+        ErrorKind::Occupied { path, is_run: true } => format!(
+            "{}: already holds a run, which is left as it is; choose another directory with -o, \
+             continue it with 'lehr resume {}', or delete it first",
+            path.display(),
+            quoted(path)
+        ),
+        ErrorKind::Occupied { .. } => format!("{error} with -o"),
+        _ => error.naming(flag),
     }
-    if field == "dims" {
-        return Some(("-d".into(), true));
-    }
-    let long = field.replace('_', "-");
-    let cli = Cli::command();
-    let models = cli.find_subcommand("fit")?.get_subcommands();
-    let arg =
-        models.flat_map(|model| model.get_arguments()).find(|a| a.get_long() == Some(&long))?;
-    Some((format!("--{long}"), arg.get_action().takes_values()))
 }
 
-/// The library calls the settings that choose columns by their names in a configuration file.
-pub fn with_flags(mut text: String) -> String {
-    for (name, flag) in
-        [("drop", "--drop"), ("columns", "--columns"), ("weight_column", "--weight-column")]
-    {
-        text = text
-            .replace(&format!(" with {name}"), &format!(" with {flag}"))
-            .replace(&format!(": {name} asks for "), &format!(": {flag} asks for "))
-            .replace(&format!(": {name} names "), &format!(": {flag} names "));
+/// The flag of a setting, if it has one, with its value: `n_init` is `--n-init`.
+fn flag(setting: &str, value: Option<&str>) -> Option<String> {
+    let long = setting.replace('_', "-");
+    let cli = Cli::command();
+    let mut models = cli.find_subcommand("fit")?.get_subcommands();
+    let arg =
+        models.find_map(|model| model.get_arguments().find(|a| a.get_long() == Some(&long)))?;
+    // Those that every fit has to be given are known by their short names.
+    let flag = match setting {
+        "components" | "topics" | "dims" => format!("-{}", arg.get_short()?),
+        _ => format!("--{long}"),
+    };
+    match (value, arg.get_action().takes_values()) {
+        (None, _) | (Some("true"), false) => Some(flag),
+        (Some(value), true) => Some(format!("{flag} {}", quoted(value.as_ref()))),
+        (Some(_), false) => None, // there is no flag to turn it off
     }
-    for (name, flag) in [("user", "--user"), ("item", "--item"), ("rating", "--rating")] {
-        text = text.replace(&format!(": {name} asks for "), &format!(": {flag} asks for "));
-    }
-    for (words, flags) in [
-        ("with --drop = ", "with --drop "),
-        ("with --columns = ", "with --columns "),
-        ("with --columns or drop", "with --columns or --drop"),
-        ("covariance = diagonal", "--covariance diagonal"),
-        ("with batches use", "with --batch use"),
-        ("duplicates = mean", "--duplicates mean"),
-        ("try exact = true where the model has that", "try --exact where there is such a flag"),
-        ("with user, item and rating", "with --user, --item and --rating"),
-        ("the users with user", "the users with --user"),
-        ("the items with item", "the items with --item"),
-        ("the ratings with rating", "the ratings with --rating"),
-        ("set format = svmlight", "give --format svmlight"),
-        ("set format", "give --format"),
-        ("leave format out", "leave --format out"),
-        ("and format asks for", "and --format asks for"),
-        ("although format says so", "although --format says so"),
-        ("with vocab", "with --vocab"),
-        ("but vocab = ", "but --vocab "),
-        (
-            "although one_based is set; leave one_based out",
-            "although --one-based is set; leave it out",
-        ),
-        ("with min_docs = ", "with --min-docs "),
-        ("and max_docs = ", "and --max-docs "),
-        ("after stop_words and min_length", "after --stop-words and --min-length"),
-        ("lower min_docs or raise max_docs", "lower --min-docs or raise --max-docs"),
-    ] {
-        text = text.replace(words, flags);
-    }
-    text
 }
 
 /// Runs `work`; a panic becomes an error like any other. One that the library catches itself, as it
@@ -121,53 +69,79 @@ pub fn catch_panics<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Resu
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
+
+    fn line(error: lehr::Error) -> String {
+        in_one_line(&error.into())
+    }
 
     #[test]
     fn settings_are_called_by_their_flags() {
-        let line = |error: lehr::Error| in_one_line(&error.into());
         assert_eq!(line(lehr::Error::config("n_init", 0, "no")), "--n-init 0: no");
         assert_eq!(line(lehr::Error::config("components", 0, "no")), "-k 0: no");
-        assert_eq!(line(lehr::Error::config("frozen", "x", "no")), "frozen = x: no");
-        let path = std::path::Path::new("a.csv");
-        assert_eq!(
-            line(lehr::Error::parse(path, "leave it out with drop, or choose others with columns")),
-            "a.csv: leave it out with --drop, or choose others with --columns"
-        );
-        assert_eq!(
-            line(lehr::Error::parse(path, "weight_column asks for column 9")),
-            "a.csv: --weight-column asks for column 9"
-        );
-        assert_eq!(line(lehr::Error::config("transpose", true, "no")), "--transpose: no");
         assert_eq!(line(lehr::Error::config("topics", 0, "no")), "-k 0: no");
         assert_eq!(line(lehr::Error::config("dims", 0, "no")), "-d 0: no");
-        assert_eq!(
-            line(lehr::Error::parse(path, "item asks for column \"x\"")),
-            "a.csv: --item asks for column \"x\""
-        );
-        assert_eq!(
-            line(lehr::Error::parse(path, "leave format out, or name another with vocab")),
-            "a.csv: leave --format out, or name another with --vocab"
-        );
+        assert_eq!(line(lehr::Error::config("frozen", "x", "no")), "frozen = x: no");
+        assert_eq!(line(lehr::Error::config("transpose", true, "no")), "--transpose: no");
+        assert_eq!(line(lehr::Error::config("tol", 1, "or `n_init`")), "--tol 1: or --n-init");
+        for (said, told) in [
+            ("`drop`, or `weight_column`", "--drop, or --weight-column"),
+            ("(`drop = a`), or `covariance = diagonal`", "(--drop a), or --covariance diagonal"),
+            ("`drop = it's`, `drop = `", "--drop 'it'\\''s', --drop ''"),
+            ("`exact = true`, `exact = false`", "--exact, `exact = false`"),
+            ("`scatter` is in no flag", "`scatter` is in no flag"),
+        ] {
+            assert_eq!(line(lehr::Error::data(said)), told);
+            let path = Path::new("a.csv");
+            assert_eq!(line(lehr::Error::parse(path, said)), format!("a.csv: {told}"));
+        }
         assert_eq!(in_one_line(&anyhow!("a\n  |\n\nb")), "a | b");
+    }
+
+    #[test]
+    fn what_to_do_about_a_run_is_told_in_commands() {
+        let occupied = |is_run| line(ErrorKind::Occupied { path: "a b".into(), is_run }.into());
         assert_eq!(
-            line(lehr::Error::data("leave it out with drop = a, or use covariance = diagonal")),
-            "leave it out with --drop a, or use --covariance diagonal"
+            occupied(true),
+            "a b: already holds a run, which is left as it is; choose another directory with -o, \
+             continue it with 'lehr resume 'a b'', or delete it first"
         );
-        assert_eq!(
-            line(lehr::Error::data(
-                "in that order with columns = a,b; average with duplicates = mean"
-            )),
-            "in that order with --columns a,b; average with --duplicates mean"
-        );
-        assert_eq!(
-            line(lehr::Error::parse(path, "say which is what with user, item and rating")),
-            "a.csv: say which is what with --user, --item and --rating"
-        );
-        assert_eq!(
-            line(lehr::Error::run("r", "choose another directory, or delete it first")),
-            "r: choose another directory with -o, continue it with 'lehr resume r', or delete it first"
-        );
+        assert_eq!(occupied(false), "a b: is a file; choose another directory with -o");
+        let none = |exists| line(ErrorKind::NoRun { path: "r".into(), exists }.into());
+        let makes = "'lehr fit ... -o DIR' makes one";
+        assert_eq!(none(false), format!("r: there is no such directory; {makes}"));
+        assert_eq!(none(true), format!("r: holds no run (there is no config.json in it); {makes}"));
+    }
+
+    /// Whoever writes or renames a setting in a message of the library hears of it here.
+    #[test]
+    fn every_setting_in_a_message_of_the_library_has_a_flag() {
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../lehr/src")];
+        let mut found = BTreeSet::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("\nmod tests {").next().unwrap();
+                // Backticks are in messages and comments only, and values are put into them by a function.
+                let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let code = lines.collect::<Vec<_>>().join("\n").replace("setting(\"", "`");
+                let ends = |c: char| !c.is_ascii_lowercase() && c != '_';
+                let names = code.split('`').map(|text| text.split(ends).next().unwrap());
+                found.extend(names.filter(|name| !name.is_empty()).map(str::to_string));
+            }
+        }
+        let unknown: Vec<_> = found.iter().filter(|name| flag(name, None).is_none()).collect();
+        assert_eq!(unknown, [] as [&String; 0]);
+        assert!(found.len() > 20 && found.contains("vocab"), "{found:?}");
     }
 
     #[test]

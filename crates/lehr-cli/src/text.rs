@@ -95,11 +95,12 @@ pub fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A path as it can be pasted into a shell.
+/// A path, or any text, as it can be pasted into a shell.
 pub fn quoted(path: &std::path::Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%~".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    let is_plain = !text.is_empty() && text.chars().all(plain);
+    if is_plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Parses a count.

@@ -263,7 +263,7 @@ fn records_that_were_changed_or_come_from_the_future_are_refused() {
         &["config.json", "version 3", "versions 1 to 2", "update lehr"],
     );
     with("\"format\": 2,", "", &["config.json", "no version"]);
-    with("\"seed\"", "\"sede\"", &["run/config.json, line ", "`sede`", "not meant to be edited"]);
+    with("\"seed\"", "\"sede\"", &["run/config.json, line ", "'sede'", "not meant to be edited"]);
     with("\"model\": \"gmm\"", "\"model\": \"hmm\"", &["run", "'hmm'", "update lehr"]);
     with(
         "\"components\": 2",

@@ -333,7 +333,7 @@ fn seeded_topics_keep_their_numbers() {
 
     place.fails(
         "fit lda docword.b.txt -k 4 --seed-topics a -o d",
-        &["a: has 3 topics", "4 are asked for"],
+        &["a: has 3 topics", "-k 4 asks for another number"],
     );
     place.fails("fit lda docword.b.txt -k 3 --seed-topics no.csv -o d", &["no.csv"]);
     place.points("points.csv", 60);

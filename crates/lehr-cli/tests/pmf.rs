@@ -554,7 +554,7 @@ fn bad_ratings_are_refused_with_what_to_do() {
     refuses("who,what,stars\na,x,1\n", "", &["bad.csv, line 1", "--user, --item and --rating"]);
     refuses(ok, "--item film", &["bad.csv: --item asks for column \"film\"", "user, item, rating"]);
     refuses(ok, "--rating 4", &["bad.csv: --rating asks for column \"4\"", "1 to 3"]);
-    refuses(ok, "--user item", &["user and item are both column item"]);
+    refuses(ok, "--user item", &["--user and --item are both column item"]);
     refuses("1\n2\n", "", &["bad.csv, line 1", "a user, an item and a rating"]);
     place.fails("fit pmf gone.csv -d 2 -o run", &["gone.csv"]);
 }

@@ -7,45 +7,48 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use lehr::ErrorKind;
 use pyo3::prelude::*;
 
+use crate::setting::{OPTIONS, one_option};
+
 /// Makes exceptions of a result's error.
 pub fn raised<T>(result: lehr::Result<T>) -> PyResult<T> {
     result.map_err(|error| Python::attach(|py| exception(py, error)))
 }
 
-/// The library calls settings by their names in a configuration file; what they are called here.
-fn in_python(message: String) -> String {
-    // A column is left out of an array by whoever has made it.
-    if let Some((head, column)) = message.split_once("leave it out with drop = ") {
-        return format!("{head}leave it out (of a file: data_options={{'drop': ['{column}']}})");
-    }
-    let mut message = message;
-    for (theirs, ours) in [
-        ("with columns or drop", "with columns or drop in data_options"),
-        ("with columns = ", "with data_options, columns = "),
-        (
-            "with drop, or choose others with columns",
-            "with drop in data_options, or choose others with columns",
-        ),
-        ("with user, item and rating", "with user, item and rating in data_options"),
-        ("the users with user", "the users with user in data_options"),
-        ("the items with item", "the items with item in data_options"),
-        ("the ratings with rating", "the ratings with rating in data_options"),
-        ("covariance = diagonal", "covariance_type='diag'"),
-        ("duplicates = mean", "duplicates='mean' (of a file: in data_options)"),
-        ("exact = true", "exact=True"),
-    ] {
-        message = message.replace(theirs, ours);
-    }
-    message
+/// What a setting is called in Python if it says how to read a file; estimators have names for the others.
+fn option(py: Python<'_>, name: &str, value: Option<&str>, of_file: bool) -> Option<String> {
+    let module = py.import("lehr.errors").ok()?;
+    module.call_method1("_option", (name, value, of_file)).ok()?.extract().ok()?
+}
+
+/// A message in which settings have the names that `name` gives them, or keep theirs where it gives None.
+#[pyfunction]
+pub fn rename_settings(text: &str, name: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut failed = None;
+    let renamed = lehr::error::rename_settings(text, |setting, value| {
+        let new = name.call1((setting, value)).and_then(|new| new.extract());
+        new.unwrap_or_else(|error| {
+            failed = Some(error);
+            None
+        })
+    });
+    failed.map_or(Ok(renamed), Err)
 }
 
 /// The exception that says what this error says.
 fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
-    let message = in_python(error.to_string());
+    let of_file = matches!(error.kind(), ErrorKind::Parse { .. });
+    let message = error.naming(|name, value| option(py, name, value, of_file));
     match error.into_kind() {
         // Its parts, so that a setting can be called by the name that it has in Python.
         ErrorKind::Config { field, value, allowed } => {
-            made(py, "SettingError", (field, value, allowed))
+            let of_file = option(py, &field, None, true).is_some();
+            let allowed = lehr::error::rename_settings(&allowed, |name, value| {
+                option(py, name, value, of_file)
+            });
+            match of_file {
+                true => made(py, "SettingError", (OPTIONS, one_option(&field, &value), allowed)),
+                false => made(py, "SettingError", (field, value, allowed)),
+            }
         }
         ErrorKind::Data(_) => made(py, "DataError", (message,)),
         ErrorKind::Io { path, source, .. } => {
@@ -57,8 +60,10 @@ fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
             made(py, name, (message, path))
         }
         ErrorKind::Parse { .. } => made(py, "FormatError", (message,)),
-        ErrorKind::Run { path, .. } if !path.exists() => made(py, "MissingRunError", (message,)),
-        ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => made(py, "RunError", (message,)),
+        ErrorKind::NoRun { .. } => made(py, "MissingRunError", (message,)),
+        ErrorKind::Occupied { .. } | ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => {
+            made(py, "RunError", (message,))
+        }
         ErrorKind::Diverged { .. } | ErrorKind::Domain { .. } => {
             made(py, "DivergedError", (message,))
         }

@@ -1,6 +1,7 @@
 //! Settings, which come as JSON: what is wrong with one is told with its name, its value and what is allowed.
 
 use lehr::Error;
+use lehr::error::foreign;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,14 +14,22 @@ pub fn settings<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     raised(read(json).map_err(|wrong| Error::config(&wrong.field, wrong.value, wrong.allowed)))
 }
 
-/// How to read a file: all of it is one parameter in Python.
+/// The parameter that says how to read a file, all of it.
+pub const OPTIONS: &str = "data_options";
+
+/// One entry of that parameter.
+pub fn one_option(name: &str, value: &str) -> String {
+    format!("{{'{name}': {value}}}")
+}
+
+/// How to read a file.
 pub fn options_of<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     raised(read(json).map_err(|wrong| {
         let value = match wrong.field.as_str() {
             "" => wrong.value,
-            field => format!("{{'{field}': {}}}", wrong.value),
+            field => one_option(field, &wrong.value),
         };
-        Error::config("data_options", value, wrong.allowed)
+        Error::config(OPTIONS, value, wrong.allowed)
     }))
 }
 
@@ -43,7 +52,7 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
                 Some(Value::String(text)) => text.clone(),
                 Some(other) => other.to_string(),
             };
-            let text = error.into_inner().to_string();
+            let text = foreign(error.into_inner());
             // The place in a line that nobody wrote says nothing.
             let text = text.split(" at line ").next().unwrap_or(&text);
             Wrong { allowed: allowed(text), field, value }

@@ -325,8 +325,8 @@ impl FitConfig {
             return Err(Error::config("tol", self.tol, "must be 0 (off) or a positive number"));
         }
         if self.eval_every == Some(0) && (self.tol > 0.0 || self.n_init > 1) {
-            let allowed = "without a bound there is nothing to stop by, and no best start: tol must be 0 and \
-                           n_init 1; or evaluate it every so many steps";
+            let allowed = "without a bound there is nothing to stop by, and no best start: `tol` must be 0 and \
+                           `n_init` 1; or evaluate it every so many steps";
             return Err(Error::config("eval_every", 0, allowed));
         }
         if let Some(time) = self.time.filter(|&t| t.is_nan() || t <= 0.0) {
@@ -384,7 +384,7 @@ impl FitConfig {
             return Err(Error::config(
                 "step_size",
                 step_size,
-                "a step of 1 would forget all other batches; with batches use power:10:0.75 or a \
+                "a step of 1 would forget all other batches; with `batch` use power:10:0.75 or a \
                  constant below 1",
             ));
         }

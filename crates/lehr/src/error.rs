@@ -1,8 +1,13 @@
 //! What can go wrong, told to the person who can mend it: where, what was found, what is allowed, what to try.
 
+mod settings;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub(crate) use settings::setting;
+pub use settings::{foreign, rename_settings};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -61,7 +66,7 @@ pub enum ErrorKind {
     /// The bound is no number any more.
     #[error(
         "the bound became {bound} at step {step}; the data are too extreme for this model and these \
-         settings: look for outliers, rescale the columns, or try exact = true where the model has that"
+         settings: look for outliers, rescale the columns, or try `exact = true` where the model has that"
     )]
     Diverged {
         /// What it became.
@@ -80,7 +85,35 @@ pub enum ErrorKind {
         /// How it was noticed.
         what: String,
     },
-    /// A run directory or its checkpoint cannot be used.
+    /// There is no run to open.
+    #[error(
+        "{}: {}", path.display(),
+        match exists {
+            true => "holds no run (there is no config.json in it)",
+            false => "there is no such directory",
+        }
+    )]
+    NoRun {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Whether there is something else in this place.
+        exists: bool,
+    },
+    /// A new run cannot begin where something is already.
+    #[error(
+        "{}: {}", path.display(),
+        match is_run {
+            true => "already holds a run, which is left as it is; choose another directory, or delete it first",
+            false => "is a file; choose another directory",
+        }
+    )]
+    Occupied {
+        /// The place.
+        path: PathBuf,
+        /// Whether it is another run; else it is a file.
+        is_run: bool,
+    },
+    /// A run directory or its checkpoint cannot be used for another reason.
     #[error("{}: {message}", path.display())]
     Run {
         /// The directory or file.
@@ -127,6 +160,27 @@ impl Error {
     /// The cause, taken out.
     pub fn into_kind(self) -> ErrorKind {
         *self.0
+    }
+
+    /// What [`Display`](fmt::Display) writes, but with the names that `name` gives to settings; see
+    /// [`rename_settings`]. Names of files and columns stay as they are.
+    pub fn naming(&self, mut name: impl FnMut(&str, Option<&str>) -> Option<String>) -> String {
+        let text = self.to_string();
+        let (named, said) = match self.kind() {
+            ErrorKind::Config { field, value, allowed } => (name(field, Some(value)), allowed),
+            ErrorKind::Parse { message, .. }
+            | ErrorKind::Domain { message, .. }
+            | ErrorKind::Run { message, .. }
+            | ErrorKind::Data(message) => (None, message),
+            ErrorKind::Diverged { .. } => (None, &text),
+            _ => return text,
+        };
+        // What is said comes last in all of them.
+        let place = match named {
+            Some(named) => format!("{named}: "),
+            None => text[..text.len() - said.len()].to_string(),
+        };
+        place + &rename_settings(said, name)
     }
 
     /// A failing system call on `path`, with what was being done in words ("cannot write").
@@ -203,6 +257,35 @@ mod tests {
         let error = Error::parse_at(Path::new("a.csv"), 3, Some("age".into()), "empty cell");
         assert_eq!(error.to_string(), "a.csv, line 3, column age: empty cell");
         assert_eq!(Error::parse(Path::new("a.npy"), "cut").to_string(), "a.npy: cut");
+    }
+
+    #[test]
+    fn settings_can_be_called_by_other_names() {
+        let shout = |name: &str, value: Option<&str>| {
+            (name != "mean").then(|| format!("{}{}", name.to_uppercase(), value.unwrap_or("")))
+        };
+        let path = Path::new("`drop`.csv");
+        let said = "leave it out with `drop`";
+        for (error, expected) in [
+            (Error::config("n_init", 2, "`tol` must be 0"), "N_INIT2: TOL must be 0"),
+            (Error::config("mean", "x", "`mean` or `tol`"), "mean = x: `mean` or TOL"),
+            (Error::data(said), "leave it out with DROP"),
+            (Error::parse(path, said), "`drop`.csv: leave it out with DROP"),
+            (Error::run(path, said), "`drop`.csv: leave it out with DROP"),
+            (
+                Error::parse_at(path, 3, Some("`drop`".into()), said),
+                "`drop`.csv, line 3, column `drop`: leave it out with DROP",
+            ),
+            (
+                Error::damaged(path, "x"),
+                "`drop`.csv: is damaged (x); restore it from a backup, or fit again into another directory",
+            ),
+        ] {
+            assert_eq!(error.naming(shout), expected);
+            assert_eq!(error.naming(|_, _| None), error.to_string());
+        }
+        let diverged = Error::from(ErrorKind::Diverged { bound: f64::NAN, step: 3 });
+        assert!(diverged.naming(shout).contains("or try EXACTtrue where"), "{diverged}");
     }
 
     #[test]

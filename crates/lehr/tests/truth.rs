@@ -396,13 +396,13 @@ fn data_without_an_answer_are_refused() {
     assert_eq!(
         fault(points(&constant, 2), 2),
         "column 2 is constant (always 7.5), so it says nothing about clusters and has no finite \
-         density; leave it out with drop = 2"
+         density; leave it out (`drop = 2`)"
     );
     let named = points(&constant, 2).with_names(vec!["age".into(), "site".into()]).unwrap();
     assert_eq!(
         fault(named, 2),
         "column 'site' is constant (always 7.5), so it says nothing about clusters and has no \
-         finite density; leave it out with drop = site"
+         finite density; leave it out (`drop = site`)"
     );
     assert_eq!(
         fault(points(&[1.0, 2.0], 2), 1),

@@ -77,9 +77,7 @@ fn fit<M: Served>(
 /// Data errors of the model do not know the file's name; the user does.
 pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
     match error.kind() {
-        lehr::ErrorKind::Data(message) => {
-            anyhow::anyhow!("{}: {}", path.display(), with_flags(message.clone()))
-        }
+        lehr::ErrorKind::Data(_) => anyhow::anyhow!("{}: {}", path.display(), with_flags(&error)),
         _ => error.into(),
     }
 }

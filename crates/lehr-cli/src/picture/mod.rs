@@ -84,7 +84,7 @@ impl Figure {
         let svg = self.to_svg();
         let png = raster::png(&svg, PNG_SCALE)?;
         for (path, bytes) in paths.iter().zip([png.as_slice(), svg.as_bytes()]) {
-            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            lehr::write::whole(path, bytes)?;
         }
         Ok(paths)
     }

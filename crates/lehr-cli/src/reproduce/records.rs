@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -255,8 +255,9 @@ impl Store {
     fn append(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_vec(line).context("a run cannot become JSON")?;
         text.push(b'\n');
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.map_err(|error| anyhow!("{}: cannot write: {error}", self.path.display()))
+        lehr::write::append(&mut self.file, &text, &self.path)?;
+        let synced = self.file.sync_data();
+        synced.map_err(|error| lehr::Error::io(&self.path, "cannot write", error).into())
     }
 
     /// The finished runs of these jobs, in their order.

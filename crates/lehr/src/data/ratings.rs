@@ -90,7 +90,7 @@ impl Refused {
         match self {
             Refused::Other(error) => error.to_string(),
             Refused::Twice { user, item, first, second, values } => format!(
-                "user {} rated item {} twice: {} ({}) and {} ({}); take one out, or average them with duplicates = mean",
+                "user {} rated item {} twice: {} ({}) and {} ({}); take one out, or average them with `duplicates = mean`",
                 users.get(*user as usize),
                 items.get(*item as usize),
                 values.0,
@@ -317,7 +317,7 @@ mod tests {
         );
         assert_eq!(
             fault(2, &[1, 0, 1], &[1, 0, 1], &[1.0, 2.0, 3.5]),
-            "user 1 rated item 1 twice: 1 (rating 1) and 3.5 (rating 3); take one out, or average them with duplicates = mean"
+            "user 1 rated item 1 twice: 1 (rating 1) and 3.5 (rating 3); take one out, or average them with `duplicates = mean`"
         );
     }
 

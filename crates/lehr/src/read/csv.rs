@@ -136,7 +136,7 @@ impl Table<'_> {
                 shown(text)
             ),
             None => format!(
-                "found {}, which is not a number; mend the cell, or leave the column out with drop",
+                "found {}, which is not a number; mend the cell, or leave the column out with `drop`",
                 shown(text)
             ),
         };

@@ -106,7 +106,7 @@ fn read_parquet(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
 fn read_parquet(source: Source<'_>, _: &PointsOptions) -> Result<Points> {
     Err(Error::parse(
         source.path,
-        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or convert the file to .npy or .csv",
+        "this build of lehr leaves Parquet out; build it with the feature parquet, or convert the file to .npy or .csv",
     ))
 }
 

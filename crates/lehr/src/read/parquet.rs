@@ -202,7 +202,7 @@ fn check_type(
     Err(Error::parse(
         path,
         format!(
-            "column {} does not hold numbers but {}; leave it out with drop, or choose others with columns",
+            "column {} does not hold numbers but {}; leave it out with `drop`, or choose others with `columns`",
             selection.label(at),
             type_name(column)
         ),

@@ -41,7 +41,7 @@ impl Selection {
             if chosen[at] {
                 return Err(Error::parse(
                     path,
-                    format!("columns names column {} twice; name it once", file.label(at)),
+                    format!("`columns` names column {} twice; name it once", file.label(at)),
                 ));
             }
             chosen[at] = true;
@@ -127,7 +127,7 @@ impl Columns<'_> {
             return Err(Error::parse(
                 self.path,
                 format!(
-                    "{setting} asks for column {wanted:?}, but columns {} and {} both have this name; give the number instead",
+                    "`{setting}` asks for column {wanted:?}, but columns {} and {} both have this name; give the number instead",
                     at + 1,
                     again + 1
                 ),
@@ -138,7 +138,7 @@ impl Columns<'_> {
             _ => Err(Error::parse(
                 self.path,
                 format!(
-                    "{setting} asks for column {wanted:?}, which is not there; {}; give a name or a number from 1 to {}",
+                    "`{setting}` asks for column {wanted:?}, which is not there; {}; give a name or a number from 1 to {}",
                     self.listed(),
                     self.n_columns
                 ),
@@ -202,13 +202,16 @@ mod tests {
         };
         assert_eq!(
             fault(&["x"], &["a", "a"]),
-            "a.csv: columns asks for column \"x\", which is not there; the columns are a, a; give a name or a number from 1 to 2"
+            "a.csv: `columns` asks for column \"x\", which is not there; the columns are a, a; give a name or a number from 1 to 2"
         );
         assert_eq!(
             fault(&["a"], &["a", "a"]),
-            "a.csv: columns asks for column \"a\", but columns 1 and 2 both have this name; give the number instead"
+            "a.csv: `columns` asks for column \"a\", but columns 1 and 2 both have this name; give the number instead"
         );
-        assert_eq!(fault(&["a", "1"], &["a"]), "a.csv: columns names column a twice; name it once");
+        assert_eq!(
+            fault(&["a", "1"], &["a"]),
+            "a.csv: `columns` names column a twice; name it once"
+        );
         let many: Vec<_> = (0..25).map(|n| format!("c{n}")).collect();
         let many: Vec<_> = many.iter().map(String::as_str).collect();
         assert!(fault(&["0"], &many).contains("c18, c19 and 5 more; give"));

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::foreign;
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::{BEFORE, NEWEST};
@@ -89,13 +90,10 @@ impl RunDirectory {
             if let Some(held) = lock::held(&self.path) {
                 return Err(held);
             }
-            return Err(Error::run(
-                &self.path,
-                "already holds a run, which is left as it is; choose another directory, or delete it first",
-            ));
+            return Err(ErrorKind::Occupied { path: self.path.clone(), is_run: true }.into());
         }
         if self.path.exists() && !self.path.is_dir() {
-            return Err(Error::run(&self.path, "is a file; choose another directory"));
+            return Err(ErrorKind::Occupied { path: self.path.clone(), is_run: false }.into());
         }
         Ok(())
     }
@@ -117,12 +115,7 @@ impl RunDirectory {
         if directory.config().is_file() {
             return Ok(directory);
         }
-        let message = if path.exists() {
-            "holds no run (there is no config.json in it)"
-        } else {
-            "there is no such directory"
-        };
-        Err(Error::run(path, message))
+        Err(ErrorKind::NoRun { path: path.to_path_buf(), exists: path.exists() }.into())
     }
 
     /// The directory.
@@ -151,7 +144,8 @@ impl RunDirectory {
                 let what = if text.is_empty() { "it is empty" } else { "its end is missing" };
                 return Error::damaged(&path, what);
             }
-            let message = format!("{e}; this file is written by lehr and not meant to be edited");
+            let message =
+                format!("{}; this file is written by lehr and not meant to be edited", foreign(&e));
             Error::parse_at(&path, e.line() as u64, None, message)
         };
         let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;

@@ -28,8 +28,8 @@ pub fn atomically<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>
     place(path, None, None, write)
 }
 
-/// [`atomically`] for a file whose bytes are all there: it can say how much room it needs.
-pub(crate) fn whole(path: &Path, bytes: &[u8]) -> Result<()> {
+/// [`atomically`] for a file whose bytes are all there: without room for it the error says how much it needs.
+pub fn whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let size = Some(bytes.len() as u64);
     place(path, size, None, |file| fault::write_all(file, bytes, path))
 }
@@ -41,10 +41,12 @@ pub(crate) fn whole_keeping(path: &Path, previous: &Path, bytes: &[u8]) -> Resul
     place(path, size, Some(previous), |file| fault::write_all(file, bytes, path))
 }
 
-/// Adds bytes to the end of a file that is open.
-pub(crate) fn append(file: &mut File, bytes: &[u8], path: &Path) -> Result<()> {
+/// Adds bytes to the end of a file that is open. Without room for them the error says how much the file needs;
+/// a part of them may be there.
+pub fn append(file: &mut File, bytes: &[u8], path: &Path) -> Result<()> {
+    let before = file.metadata().map_or(0, |file| file.len());
     fault::write_all(file, bytes, path).map_err(|error| {
-        let need = file.metadata().map_or(0, |file| file.len()) + bytes.len() as u64;
+        let need = before + bytes.len() as u64;
         let folder = path.parent().unwrap_or(path);
         Error::io(path, "cannot write", room::explained(error, folder, Need::Exactly(need)))
     })

@@ -13,8 +13,8 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-pub use atomic::atomically;
-pub(crate) use atomic::{append, is_unfinished, whole, whole_keeping};
+pub use atomic::{append, atomically, whole};
+pub(crate) use atomic::{is_unfinished, whole_keeping};
 pub use table::{Column, Values};
 
 use table::Table;
@@ -97,6 +97,6 @@ fn write_parquet(path: &Path, table: &Table<'_>) -> Result<()> {
 fn write_parquet(path: &Path, _: &Table<'_>) -> Result<()> {
     Err(Error::run(
         path,
-        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or write .npy or .csv",
+        "this build of lehr leaves Parquet out; build it with the feature parquet, or write .npy or .csv",
     ))
 }

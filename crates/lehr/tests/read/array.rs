@@ -77,7 +77,7 @@ fn columns_are_chosen_by_number() {
     }
     assert_eq!(
         fault_of("a.npy", c_order(), &options(&["3"], &[], None)),
-        "a.npy: columns asks for column \"3\", which is not there; the columns have no names, only the numbers 1 to 2; give a name or a number from 1 to 2"
+        "a.npy: `columns` asks for column \"3\", which is not there; the columns have no names, only the numbers 1 to 2; give a name or a number from 1 to 2"
     );
 }
 

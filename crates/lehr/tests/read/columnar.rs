@@ -68,11 +68,11 @@ fn what_is_not_a_number_is_named() {
     let y = [2.5, 3.5];
     assert_eq!(
         of(y, [1, 1], &[], None),
-        "a.parquet: column id does not hold numbers but text or bytes; leave it out with drop, or choose others with columns"
+        "a.parquet: column id does not hold numbers but text or bytes; leave it out with `drop`, or choose others with `columns`"
     );
     assert_eq!(
         of(y, [1, 1], &["x", "day"], None),
-        "a.parquet: column day does not hold numbers but dates, times or decimals; leave it out with drop, or choose others with columns"
+        "a.parquet: column day does not hold numbers but dates, times or decimals; leave it out with `drop`, or choose others with `columns`"
     );
     assert_eq!(
         of(y, [1, 0], &["x", "y"], None),
@@ -88,7 +88,7 @@ fn what_is_not_a_number_is_named() {
     );
     assert_eq!(
         of(y, [1, 1], &["z"], None),
-        "a.parquet: columns asks for column \"z\", which is not there; the columns are id, x, y, i, j, b, u, day; give a name or a number from 1 to 8"
+        "a.parquet: `columns` asks for column \"z\", which is not there; the columns are id, x, y, i, j, b, u, day; give a name or a number from 1 to 8"
     );
 }
 

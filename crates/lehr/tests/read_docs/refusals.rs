@@ -61,7 +61,7 @@ fn a_uci_header_that_lies_is_named() {
         ),
         (
             "4\n4000000000\n1\n1 1 2\n",
-            "docword.txt: has words numbered up to 4000000000, and only 1 entries; number the words without gaps, or give a vocabulary file with vocab",
+            "docword.txt: has words numbered up to 4000000000, and only 1 entries; number the words without gaps, or give a vocabulary file with `vocab`",
         ),
         ("0\n5\n0\n", "docword.txt: has no documents; give a file with at least one"),
     ] {
@@ -121,7 +121,7 @@ fn pairs_are_checked_one_by_one() {
     let one = DocsOptions { one_based: true, ..forced(CorpusFormat::Svmlight) };
     assert_eq!(
         fault_of("a.svm", "1 1:1\n1 0:1\n", &one),
-        "a.svm, line 2, column 2: found word 0 although one_based is set; leave one_based out if words are numbered from 0"
+        "a.svm, line 2, column 2: found word 0 although `one_based` is set; leave it out if words are numbered from 0"
     );
     let folder = Folder::new();
     let options = DocsOptions { vocab: Some(folder.file("v.txt", "a\nb\n")), ..Default::default() };
@@ -242,12 +242,12 @@ fn options_without_a_meaning_are_refused() {
         (
             forced(CorpusFormat::Npz),
             "a.txt",
-            "a.txt: is not in the format npz although format says so",
+            "a.txt: is not in the format npz although `format` says so",
         ),
         (
             forced(CorpusFormat::Lehr),
             "a.txt",
-            "a.txt: is not in the format lehr although format says so",
+            "a.txt: is not in the format lehr although `format` says so",
         ),
     ] {
         let text = fault_of(name, UCI, &options);
@@ -256,7 +256,7 @@ fn options_without_a_meaning_are_refused() {
     let text =
         read::docs(&fixture("csr.npz"), &forced(CorpusFormat::Text)).unwrap_err().to_string();
     assert!(
-        text.contains("is in the format npz, and format asks for text; leave format out"),
+        text.contains("is in the format npz, and `format` asks for text; leave it out"),
         "{text}"
     );
 }

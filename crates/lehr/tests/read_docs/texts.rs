@@ -42,7 +42,7 @@ fn rare_and_common_words_are_left_out_of_large_corpora() {
             "one fish\ntwo fish\n",
             &DocsOptions { min_docs: Some(3), ..Default::default() }
         ),
-        "a.txt: no words are left of 1 in 2 documents, with min_docs = 3 and max_docs = 1, after stop_words and min_length; lower min_docs or raise max_docs, or set format if this is not text with one document a line"
+        "a.txt: no words are left of 1 in 2 documents, with `min_docs = 3` and `max_docs = 1`, after `stop_words` and `min_length`; lower `min_docs` or raise `max_docs`, or give `format` if this is not text with one document a line"
     );
 }
 
@@ -60,7 +60,7 @@ fn json_lines_are_read_by_field() {
         ),
         (
             "{\"body\": \"x\"}",
-            "a.jsonl, line 2, column text: there is no such field, only: body; name the one with the text with field",
+            "a.jsonl, line 2, column text: there is no such field, only: body; name the one with the text with `field`",
         ),
         ("[1]", "a.jsonl, line 2: is not a JSON object ("),
         ("{\"text\": \"x", "a.jsonl, line 2: is not a JSON object ("),
@@ -79,7 +79,7 @@ fn a_vocabulary_file_fixes_the_words() {
     assert_eq!(rows(&docs), [[(0, 2.0), (1, 1.0), (2, 1.0)]]);
     let both = DocsOptions { min_docs: Some(2), ..options };
     let text = fault_of("a.txt", "cat", &both);
-    assert!(text.starts_with("min_docs = 2: chooses words, but vocab = "), "{text}");
+    assert!(text.starts_with("min_docs = 2: chooses words, but `vocab = "), "{text}");
 }
 
 #[test]

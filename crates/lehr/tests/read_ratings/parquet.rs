@@ -123,7 +123,7 @@ fn bad_rows_and_columns_are_named() {
     );
     assert_eq!(
         fault_in(SCHEMA, &three(Values::Texts(&[b"a", b"a"]), &[1, 2])),
-        "r.parquet: user a rated item 1 twice: 1 (row 1) and 2 (row 2); take one out, or average them with duplicates = mean"
+        "r.parquet: user a rated item 1 twice: 1 (row 1) and 2 (row 2); take one out, or average them with `duplicates = mean`"
     );
     assert_eq!(
         fault_in(
@@ -171,21 +171,21 @@ fn bad_rows_and_columns_are_named() {
             "REQUIRED DOUBLE user; REQUIRED INT64 item; REQUIRED INT32 rating;",
             &[(Values::F64(&[1.0]), None), (Values::I64(&[1]), None), (Values::I32(&[1]), None)],
         ),
-        "r.parquet: column user does not hold integers or text but floats; convert it, or say which column holds the users with user"
+        "r.parquet: column user does not hold integers or text but floats; convert it, or say which column holds the users with `user`"
     );
     assert_eq!(
         fault_in(
             "REQUIRED INT64 user; REQUIRED INT64 item; REQUIRED BINARY rating (UTF8);",
             &[(Values::I64(&[1]), None), (Values::I64(&[1]), None), (Values::Texts(&[b"5"]), None)],
         ),
-        "r.parquet: column rating does not hold numbers but text or bytes; convert it, or say which column holds the ratings with rating"
+        "r.parquet: column rating does not hold numbers but text or bytes; convert it, or say which column holds the ratings with `rating`"
     );
     assert_eq!(
         fault_in(
             "REQUIRED INT64 a; REQUIRED INT64 item; REQUIRED INT64 rating;",
             &[(Values::I64(&[1]), None), (Values::I64(&[1]), None), (Values::I64(&[1]), None)],
         ),
-        "r.parquet: the columns are a, item, rating and none of them is known to be the user; say which is what with user, item and rating"
+        "r.parquet: the columns are a, item, rating and none of them is known to be the user; say which is what with `user`, `item` and `rating`"
     );
 }
 

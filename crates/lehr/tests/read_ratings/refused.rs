@@ -25,7 +25,7 @@ fn a_bad_field_is_named_with_its_line_and_column() {
     );
     refused(
         "5,6,good",
-        ", column 3: found \"good\", which is not a number; mend it, or say which column holds the ratings with rating",
+        ", column 3: found \"good\", which is not a number; mend it, or say which column holds the ratings with `rating`",
     );
     refused("5,6,", &format!(", column 3: the rating is empty; {FINITE}"));
     refused("5,6,NA", &format!(", column 3: found \"NA\", a missing value; {FINITE}"));
@@ -118,19 +118,19 @@ fn a_damaged_gzip_file_is_refused() {
 fn columns_that_are_not_there_are_listed() {
     assert_eq!(
         fault("r.csv", "who,movie,rating\n1,2,3\n"),
-        "r.csv, line 1: the line is taken for the columns' names: the columns are who, movie, rating and none of them is known to be the user; say which is what with user, item and rating"
+        "r.csv, line 1: the line is taken for the columns' names: the columns are who, movie, rating and none of them is known to be the user; say which is what with `user`, `item` and `rating`"
     );
     assert_eq!(
         fault_of("r.csv", "who,movie,rating\n1,2,3\n", &columns("whom", "", "")),
-        "r.csv: user asks for column \"whom\", which is not there; the columns are who, movie, rating; give a name or a number from 1 to 3"
+        "r.csv: `user` asks for column \"whom\", which is not there; the columns are who, movie, rating; give a name or a number from 1 to 3"
     );
     assert_eq!(
         fault_of("r.csv", "1,2,3\n", &columns("", "", "4")),
-        "r.csv: rating asks for column \"4\", which is not there; the columns have no names, only the numbers 1 to 3; give a name or a number from 1 to 3"
+        "r.csv: `rating` asks for column \"4\", which is not there; the columns have no names, only the numbers 1 to 3; give a name or a number from 1 to 3"
     );
     assert_eq!(
         fault_of("r.csv", "1,2,3\n", &columns("", "3", "")),
-        "r.csv: item and rating are both column 3; give each a column of its own with user, item and rating"
+        "r.csv: `item` and `rating` are both column 3; give each a column of its own"
     );
     let header = RatingsOptions { header: Header::Yes, ..Default::default() };
     let found = fault_of("r.csv", "1,2,3\n", &header);
@@ -143,7 +143,7 @@ fn columns_that_are_not_there_are_listed() {
 
 #[test]
 fn a_pair_that_is_rated_twice_is_named_with_both_lines() {
-    let how = "take one out, or average them with duplicates = mean";
+    let how = "take one out, or average them with `duplicates = mean`";
     for (text, lines) in [
         ("user,item,rating\nann,x,4\n\nbob,x,1\nann,x,3.5\n", (2, 5)),
         ("user,item,rating\n\nann,x,4\nbob,\"x\ny\",1\n\nann,x,3.5\n", (3, 7)),

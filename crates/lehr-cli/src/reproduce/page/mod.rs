@@ -83,9 +83,7 @@ fn command(experiment: &dyn Experiment, options: &Options) -> String {
 }
 
 fn write_text(path: &Path, text: &str) -> anyhow::Result<()> {
-    use std::io::Write;
-    lehr::write::atomically(path, |file| file.write_all(text.as_bytes()))?;
-    Ok(())
+    Ok(lehr::write::whole(path, text.as_bytes())?)
 }
 
 /// Writes `RESULTS.md` and `results.html` from the sections that are there.

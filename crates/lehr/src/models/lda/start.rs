@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::{Lda, LdaParams};
 use crate::data::Vocabulary;
+use crate::error::setting;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::run::directory::{Loaded, RunDirectory};
@@ -66,9 +67,9 @@ impl Seeds {
         let wrong = |what: String| Error::parse(path, what);
         if topics.n_rows() != params.topics {
             return Err(wrong(format!(
-                "has {} topics, and {} are asked for; make them equal",
+                "has {} topics, and {} asks for another number; make them equal",
                 topics.n_rows(),
-                params.topics
+                setting("topics", params.topics)
             )));
         }
         let place = places(&names, topics.width(), words).map_err(wrong)?;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
 use crate::data::{Points, Rows};
+use crate::error::setting;
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
 use crate::{Error, Result};
@@ -115,12 +116,15 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
         let deviation = (variance[j] / total).sqrt();
         // Below the rounding of the mean, a spread is noise: the column is constant.
         if deviation.is_nan() || deviation <= 1e-12 * mean[j].abs().max(f64::MIN_POSITIVE) {
-            let name = points.names().get(j).map_or((j + 1).to_string(), |n| format!("'{n}'"));
+            let (shown, name) = match points.names().get(j) {
+                Some(name) => (format!("'{name}'"), name.clone()),
+                None => ((j + 1).to_string(), (j + 1).to_string()),
+            };
             return Err(Error::data(format!(
-                "column {name} is constant (always {}), so it says nothing about clusters and has \
-                 no finite density; leave it out with drop = {}",
+                "column {shown} is constant (always {}), so it says nothing about clusters and has \
+                 no finite density; leave it out ({})",
                 mean[j] * unit[j],
-                name.trim_matches('\'')
+                setting("drop", name)
             )));
         }
         mean[j] *= unit[j];
@@ -202,8 +206,8 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     let mut factor = covariance;
     if !shape.cholesky(&mut factor) {
         return Err(Error::data(
-            "the columns' covariance is singular or overflows; drop columns that are combinations of \
-             others, rescale extreme ones, or use covariance = diagonal",
+            "the columns' covariance is singular or overflows; leave out columns that are combinations of \
+             others, rescale extreme ones, or use `covariance = diagonal`",
         ));
     }
     shape.invert_lower(&mut factor);

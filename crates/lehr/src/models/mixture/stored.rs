@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Covariance, Mixture, MixtureParams, Prior, Units};
 use crate::data::Points;
+use crate::error::setting;
 use crate::lambda::Lambda;
 use crate::math::packed::Symmetric;
 use crate::models::{NamedArray, Stored};
@@ -47,7 +48,7 @@ impl Stored for Mixture {
         if data.n_dims() != self.n_dims() {
             return Err(Error::data(format!(
                 "the data have {} columns, and the model was fitted to {}{}; choose the right ones \
-                 with columns or drop",
+                 with `columns` or `drop`",
                 data.n_dims(),
                 self.n_dims(),
                 if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
@@ -56,10 +57,10 @@ impl Stored for Mixture {
         if !names.is_empty() && !data.names().is_empty() && data.names() != names {
             return Err(Error::data(format!(
                 "the data's columns are {}, and the model was fitted to {}; put them in that \
-                 order with columns = {}",
+                 order ({})",
                 data.names().join(", "),
                 names.join(", "),
-                names.join(",")
+                setting("columns", names.join(","))
             )));
         }
         Ok(())

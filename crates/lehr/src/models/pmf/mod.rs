@@ -305,7 +305,7 @@ impl Model for Pmf {
     fn broken(&self, expect: &Expect) -> Option<(usize, &'static str)> {
         let what = "its precision is singular as far as double precision can tell; the ratings are too \
                     large or too small for their prior and noise variances, or M is too small: rescale \
-                    them, give other variances, or a larger --effective";
+                    them, give another `prior_variance` or `noise_variance`, or a larger `effective`";
         expect.broken.map(|row| (row, what))
     }
 

@@ -70,7 +70,7 @@ impl Builder {
             return Err(Error::parse(
                 path,
                 format!(
-                    "has words numbered up to {n_words}, and only {} entries; number the words without gaps, or give a vocabulary file with vocab",
+                    "has words numbered up to {n_words}, and only {} entries; number the words without gaps, or give a vocabulary file with `vocab`",
                     self.entries.len()
                 ),
             ));

@@ -140,7 +140,7 @@ fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Resul
         (CorpusFormat::Parquet, Err(source)) => read_parquet(source, names),
         (_, Err(source)) => open_converted(source, names),
         (_, Ok(_)) => {
-            Err(Error::parse(path, format!("is text and not {format}; leave format out")))
+            Err(Error::parse(path, format!("is text and not {format}; leave `format` out")))
         }
     }
 }
@@ -166,6 +166,6 @@ fn read_parquet(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
 fn read_parquet(source: Source<'_>, _: Option<Names>) -> Result<Docs> {
     Err(Error::parse(
         source.path,
-        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or save the matrix with scipy.sparse.save_npz",
+        "this build of lehr leaves Parquet out; build it with the feature parquet, or save the matrix with scipy.sparse.save_npz",
     ))
 }

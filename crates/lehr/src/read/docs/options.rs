@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::setting;
 use crate::{Error, Result};
 
 /// How a corpus is to be read. An option that has no meaning for the format of the file is refused.
@@ -194,15 +195,15 @@ impl DocsOptions {
         let mut idle = idle.chain(pruning.clone().filter(|_| !format.is_text()));
         if let Some((field, value, users)) = idle.next() {
             let found = format!(
-                "has a meaning for the format {users} only, and {} is read as {format}; leave it out, or set format if that is wrong",
+                "has a meaning for the format {users} only, and {} is read as {format}; leave it out, or give `format` if that is wrong",
                 path.display()
             );
             return Err(Error::config(field, value, found));
         }
         if let (Some(vocab), Some((field, value, _))) = (&self.vocab, pruning.into_iter().next()) {
             let found = format!(
-                "chooses words, but vocab = {} fixes them already; leave out one of the two",
-                vocab.display()
+                "chooses words, but {} fixes them already; leave out one of the two",
+                setting("vocab", vocab.display())
             );
             return Err(Error::config(field, value, found));
         }

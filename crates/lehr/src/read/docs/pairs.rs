@@ -33,7 +33,7 @@ fn add_ldac(docs: &mut Pairs, line: &[u8]) -> Result<(), (usize, String)> {
         return Err((
             1,
             format!(
-                "promises {promised} pairs, and {found} follow; mend the number or the line, or set format = svmlight if it is a label"
+                "promises {promised} pairs, and {found} follow; mend the number or the line, or give `format = svmlight` if it is a label"
             ),
         ));
     }
@@ -135,7 +135,7 @@ impl Pairs {
                 ));
             };
             let Some(word) = word.checked_sub(self.base) else {
-                return Err((at, "found word 0 although one_based is set; leave one_based out if words are numbered from 0".into()));
+                return Err((at, "found word 0 although `one_based` is set; leave it out if words are numbered from 0".into()));
             };
             if word >= n_words {
                 let limit = match &self.names {

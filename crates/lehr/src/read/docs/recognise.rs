@@ -34,17 +34,15 @@ pub(super) fn binary(
     };
     match (found, claimed) {
         (Some(found), Some(asked_for)) if asked.is_some() && found != asked_for => refused(
-            format!("is in the format {found}, and format asks for {asked_for}; leave format out"),
+            format!("is in the format {found}, and `format` asks for {asked_for}; leave it out"),
         ),
         (None, Some(claimed)) if is_binary(claimed) => {
             let reason = if asked.is_some() {
-                "although format says so"
+                "although `format` says so; leave it out, or give the right one"
             } else {
-                "although its name says so"
+                "although its name says so; if it is text, name it .txt or give `format`"
             };
-            refused(format!(
-                "is not in the format {claimed} {reason}; if it is text, name it .txt or set format"
-            ))
+            refused(format!("is not in the format {claimed} {reason}"))
         }
         (found, _) => Ok(found),
     }

@@ -79,7 +79,7 @@ fn choose(lines: &Lines<'_>, docs: Docs, options: &DocsOptions) -> Result<Docs> 
         return Err(Error::parse(
             lines.path(),
             format!(
-                "no words are left of {} in {n_docs} documents, with min_docs = {min_docs} and max_docs = {max_docs}, after stop_words and min_length; lower min_docs or raise max_docs, or set format if this is not text with one document a line",
+                "no words are left of {} in {n_docs} documents, with `min_docs = {min_docs}` and `max_docs = {max_docs}`, after `stop_words` and `min_length`; lower `min_docs` or raise `max_docs`, or give `format` if this is not text with one document a line",
                 names.len()
             ),
         ));
@@ -199,7 +199,7 @@ fn json_field<'l>(line: &[u8], field: &str) -> Document<'l> {
             return Err((
                 field.to_string(),
                 format!(
-                    "there is no such field, only: {fields}; name the one with the text with field"
+                    "there is no such field, only: {fields}; name the one with the text with `field`"
                 ),
             ));
         }

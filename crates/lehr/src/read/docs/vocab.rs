@@ -106,7 +106,7 @@ impl Names {
         }
         let name = corpus.file_name().unwrap_or_default().to_string_lossy();
         let advice = if self.beside {
-            "; it was taken because it lies beside it: rename it, or name another with vocab"
+            "; it was taken because it lies beside it: rename it, or name another with `vocab`"
         } else {
             "; give the vocabulary file that belongs to it"
         };

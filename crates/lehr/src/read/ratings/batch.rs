@@ -216,7 +216,7 @@ fn rating_fault(text: &[u8]) -> String {
             format!("found {found}, a missing value; {FINITE}")
         }
         None => format!(
-            "found {found}, which is not a number; mend it, or say which column holds the ratings with rating"
+            "found {found}, which is not a number; mend it, or say which column holds the ratings with `rating`"
         ),
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn places(
             return Err(Error::parse(
                 path,
                 format!(
-                    "{} and {} are both column {}; give each a column of its own with user, item and rating",
+                    "`{}` and `{}` are both column {}; give each a column of its own",
                     ROLES[a],
                     ROLES[b],
                     label(names, places[a])
@@ -132,7 +132,7 @@ pub(super) fn places(
 
 fn unknown(file: &Columns<'_>, role: usize, line: Option<u64>) -> Error {
     let message = format!(
-        "{} and none of them is known to be the {}; say which is what with user, item and rating",
+        "{} and none of them is known to be the {}; say which is what with `user`, `item` and `rating`",
         file.listed(),
         ROLES[role]
     );
@@ -211,7 +211,7 @@ mod tests {
         let options = RatingsOptions { item: Some("1".into()), ..Default::default() };
         assert_eq!(
             find(&["user", "x", "rating"], &options).unwrap_err().to_string(),
-            "a.csv: user and item are both column user; give each a column of its own with user, item and rating"
+            "a.csv: `user` and `item` are both column user; give each a column of its own"
         );
     }
 }

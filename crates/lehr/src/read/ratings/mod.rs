@@ -114,6 +114,6 @@ fn read_parquet(source: Source<'_>, options: &RatingsOptions, builder: &mut Buil
 fn read_parquet(source: Source<'_>, _: &RatingsOptions, _: &mut Builder) -> Result<()> {
     Err(Error::parse(
         source.path,
-        "this build of lehr leaves Parquet out; build it with the feature `parquet`, or convert the file to .csv",
+        "this build of lehr leaves Parquet out; build it with the feature parquet, or convert the file to .csv",
     ))
 }

@@ -46,7 +46,7 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
             return Err(Error::parse(
                 path,
                 format!(
-                    "column {} does not hold {allowed} but {held}; convert it, or say which column holds the {} with {}",
+                    "column {} does not hold {allowed} but {held}; convert it, or say which column holds the {} with `{}`",
                     names[at],
                     ["users", "items", "ratings"][role],
                     ROLES[role]
