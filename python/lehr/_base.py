@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from . import _lehr
 from ._settings import as_json, choice, number_or_text, plain_json, real, seed_of, steps_in_a_pass, threads_of, whole
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
 from .errors import LehrError, RunError, SettingError
@@ -146,7 +147,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def _save(self, core, path):
         core.save(path)
-        (Path(path) / _PARAMETERS).write_text(plain_json(self.get_params(deep=False)), encoding="utf-8")
+        _lehr.write_whole(Path(path) / _PARAMETERS, plain_json(self.get_params(deep=False)))
 
     @classmethod
     def load(cls, path):

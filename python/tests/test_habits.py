@@ -1,6 +1,9 @@
 """What a user of scikit-learn tries without thinking: settings that survive, ids as they come, odd numbers."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -99,3 +102,17 @@ def test_what_cannot_be_is_an_exception(counts):
 def test_weights_of_integer_losses_are_not_integers():
     assert abs(lehr.anneal.weights(100, 25, rng=0, like=np.ones(100, int)).mean() - 1) < 1e-12
     assert abs(lehr.anneal.LossWeights(25)(np.ones(100, int)).mean() - 1) < 1e-12
+
+
+def test_settings_on_a_full_disk_are_whole_or_absent(tmp_path):
+    program = (
+        "import lehr, numpy as np\n"
+        "model = lehr.BayesianGaussianMixture(2, random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)))\n"
+        f"model.save({str(tmp_path / 'run')!r})\n"
+    )
+    faulty = {**os.environ, "LEHR_FAULT": "full:half:1:estimator.json"}
+    done = subprocess.run([sys.executable, "-c", program], env=faulty, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "estimator.json" in done.stderr and "needs" in done.stderr, done.stderr
+    assert not (tmp_path / "run" / "estimator.json").exists()
+    assert not list((tmp_path / "run").glob(".*.tmp"))

@@ -17,6 +17,12 @@ pub fn model_name(path: std::path::PathBuf) -> PyResult<String> {
     raised(RunDirectory::open(&path).and_then(|directory| directory.model_name()))
 }
 
+/// Writes a file beside a run as the run's own are written: whole, or not at all.
+#[pyfunction]
+pub fn write_whole(path: std::path::PathBuf, text: &str) -> PyResult<()> {
+    raised(lehr::write::whole(&path, text.as_bytes()))
+}
+
 /// The observations as columns; what an observation does not have is NaN.
 pub fn trace<'py, M: Stored>(py: Python<'py>, fitted: &Fitted<M>) -> PyResult<Bound<'py, PyDict>> {
     let trace = &fitted.trace;

@@ -30,5 +30,6 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pmf::Pmf>()?;
     module.add_function(wrap_pyfunction!(anneal::weights, module)?)?;
     module.add_function(wrap_pyfunction!(errors::rename_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(fitted::write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::model_name, module)?)
 }
