@@ -16,13 +16,18 @@ const BLOCK: usize = 1 << 16;
 pub(super) fn read(mut source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let path = source.path;
     let layout = Layout::read(&mut source)?;
-    let selection = Selection::new(path, options, layout.n_columns, Vec::new())?;
-    if let Some((_, length)) = source.file {
-        let found = length.saturating_sub(layout.start);
+    // Before anything is made for as many columns as the header claims.
+    if let Some(most) = source.most_bytes() {
+        let found = most.saturating_sub(layout.start);
         if found < layout.n_bytes {
-            return Err(cut_off(path, &layout, found));
+            let found = match source.file {
+                Some(_) => only(found),
+                None => format!("a gzipped file of {} bytes cannot hold as many", source.size),
+            };
+            return Err(cut_off(path, &layout, &found));
         }
     }
+    let selection = Selection::new(path, options, layout.n_columns, Vec::new())?;
     if let Some(points) = read_in_place(&source, &layout, &selection)? {
         return Ok(points);
     }
@@ -97,7 +102,7 @@ impl Table<'_> {
             let found = found.map_err(|error| source.cannot_read(error))?;
             done += found as u64;
             if found < wanted {
-                return Err(cut_off(self.path, layout, done));
+                return Err(cut_off(self.path, layout, &only(done)));
             }
             for bytes in block[..wanted].chunks_exact(layout.dtype.width) {
                 match places[at] {
@@ -123,7 +128,7 @@ impl Table<'_> {
     fn transpose(&mut self, layout: &Layout, bytes: &[u8]) -> Result<()> {
         let (n_items, width) = (layout.n_items, layout.dtype.width);
         if (bytes.len() as u64) < layout.n_bytes {
-            return Err(cut_off(self.path, layout, bytes.len() as u64));
+            return Err(cut_off(self.path, layout, &only(bytes.len() as u64)));
         }
         let n_dims = self.selection.kept.len();
         let mut values = vec![0.0; n_items * n_dims];
@@ -195,12 +200,17 @@ fn not_finite(path: &Path, row: usize, column: usize, value: f64) -> Error {
     )
 }
 
-fn cut_off(path: &Path, layout: &Layout, found: u64) -> Error {
+/// `found` says in words what is there instead.
+fn cut_off(path: &Path, layout: &Layout, found: &str) -> Error {
     Error::parse(
         path,
         format!(
-            "the header promises {} numbers of type {} in {} bytes, but only {found} bytes follow it; the file is cut off or still being written: save it again",
+            "the header promises {} numbers of type {} in {} bytes, but {found}; the file is cut off or still being written: save it again",
             layout.shape, layout.dtype.name, layout.n_bytes
         ),
     )
+}
+
+fn only(found: u64) -> String {
+    format!("only {found} bytes follow it")
 }

@@ -26,6 +26,8 @@ const BUFFER: usize = 1 << 17;
 /// numbers that are data stay far below; a file made to fill the memory does not.
 const UNPACKED_FACTOR: u64 = 200;
 const UNPACKED_ALWAYS: u64 = 16 << 20;
+/// The most that deflate can make of a byte.
+const DEFLATED: u64 = 1032;
 /// How much of a file is looked at to recognise its format.
 const HEAD: usize = 512;
 
@@ -114,6 +116,16 @@ impl<'a> Source<'a> {
     pub(super) fn part(path: &'a Path, name: String, reader: Box<dyn Read>) -> Self {
         let reader = BufReader::with_capacity(BUFFER, reader);
         Source { path, head: Vec::new(), name, reader, file: None, size: 0, gzipped: false }
+    }
+
+    /// The most bytes that it can hold, unpacked; nobody knows for a pipe. What a header promises can be held
+    /// against it.
+    pub(super) fn most_bytes(&self) -> Option<u64> {
+        match &self.file {
+            Some((_, length)) => Some(*length),
+            None if self.gzipped && self.size > 0 => Some(self.size.saturating_mul(DEFLATED)),
+            None => None,
+        }
     }
 
     /// Refuses what cannot be text.

@@ -143,3 +143,19 @@ fn r13_a_converted_corpus_without_documents() {
         "has no documents; convert the corpus",
     );
 }
+
+/// What is noted of every column was made for ten million of them, 262 MB, before the size was looked at. Found
+/// by libFuzzer.
+#[test]
+fn r14_an_array_of_more_columns_than_bytes() {
+    let expected = "but only 19 bytes follow it; the file is cut off";
+    refused("npy", "bad-many_columns.npy", expected);
+    let seed = fs::read(root().join("fuzz/seeds/npy/bad-many_columns.npy")).unwrap();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&seed).unwrap();
+    refused_bytes(
+        "gzip",
+        &packed.finish().unwrap(),
+        "bytes cannot hold as many; the file is cut off",
+    );
+}
