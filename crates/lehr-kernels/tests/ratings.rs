@@ -150,7 +150,9 @@ fn sums_over_ratings_agree_with_plain_loops() {
             check_sums(&ratings(w, 40, &[length, 0, 3, 67 - length], 0, length as u64), w + 7, 2);
         }
         check_sums(&ratings(w, 1, &[0, 0, 0], 3, 0), w, 3);
-        check_sums(&ratings(w, 300, &[128, 129, 1000, 64, 1, 63, 65], 0, 4), 3 * w, 4);
+        if !cfg!(miri) {
+            check_sums(&ratings(w, 300, &[128, 129, 1000, 64, 1, 63, 65], 0, 4), 3 * w, 4);
+        }
     }
 }
 
@@ -171,7 +173,7 @@ fn long_sums_keep_the_digits_of_short_ones() {
 #[test]
 fn a_block_is_summed_alike_wherever_it_stands() {
     const SLAB: usize = 32;
-    let r = ratings(SLAB, 50, &[70, 33, 140], 0, 8);
+    let r = ratings(SLAB, 50, if cfg!(miri) { &[7, 3, 9] } else { &[70, 33, 140] }, 0, 8);
     for isa in Isa::available() {
         for kind in kinds() {
             let mut together = vec![0.0; 3 * SLAB];
