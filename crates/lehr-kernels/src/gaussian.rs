@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes::Lanes;
+use super::rows::packed;
 use super::{MOST, dispatch, fits};
 
 /// Items in a tile: it fits the first-level cache beside the components' coefficients.
@@ -41,16 +42,23 @@ pub struct GaussianBlock {
     coefficients: Vec<f64>,
 }
 
-/// A component's numbers: a shift and a row of its whitening for each dimension.
-fn coefficients(n_dims: usize, diagonal: bool) -> usize {
+/// The numbers of a symmetric matrix: its lower triangle, or its diagonal.
+#[inline]
+fn second(n_dims: usize, diagonal: bool) -> usize {
     assert!(n_dims < MOST, "{n_dims} dimensions");
-    n_dims + if diagonal { n_dims } else { n_dims * (n_dims + 1) / 2 }
+    if diagonal { n_dims } else { packed(n_dims) }
+}
+
+/// An item's features: 1, x and the second moments.
+#[inline]
+pub(crate) fn feature_count(n_dims: usize, diagonal: bool) -> usize {
+    1 + n_dims + second(n_dims, diagonal)
 }
 
 impl GaussianBlock {
     /// Room for `n_components` Gaussians in `n_dims` dimensions.
     pub fn new(n_components: usize, n_dims: usize, diagonal: bool) -> Self {
-        let width = coefficients(n_dims, diagonal);
+        let width = n_dims + second(n_dims, diagonal);
         let size = n_components.checked_mul(width).expect("fewer coefficients than can be counted");
         GaussianBlock {
             n_components,
@@ -62,7 +70,7 @@ impl GaussianBlock {
     }
 
     fn width(&self) -> usize {
-        coefficients(self.n_dims, self.diagonal)
+        self.n_dims + second(self.n_dims, self.diagonal)
     }
 
     /// How many Gaussians.
@@ -351,10 +359,9 @@ fn accumulate_body<L: Lanes>(
     resp: &[f64],
     sums: &mut [f64],
 ) {
-    assert!(n_components < MOST && n_dims < MOST);
+    assert!(n_components < MOST, "{n_components} components");
     let padded = pad_to_lanes(n_components);
-    let n_second = if diagonal { n_dims } else { n_dims * (n_dims + 1) / 2 };
-    let n_features = 1 + n_dims + n_second;
+    let n_features = feature_count(n_dims, diagonal);
     assert!(n_items <= TILE && fits(n_dims, TILE, tile.len()));
     assert!(fits(n_items, padded, resp.len()) && fits(n_features, padded, sums.len()));
 

@@ -1,7 +1,7 @@
 //! Weighted moments of a tile in which few components have a share in each item: the usual case once
 //! clusters are found, and several times faster than the dense sums then.
 
-use super::gaussian::{TILE, pad_to_lanes};
+use super::gaussian::{TILE, feature_count, pad_to_lanes};
 use super::lanes::Lanes;
 use super::{MOST, dispatch, fits};
 
@@ -47,9 +47,9 @@ fn accumulate_sparse_body<L: Lanes>(
     features: &mut [f64],
     sums: &mut [f64],
 ) {
-    assert!(n_items <= TILE && n_components < MOST && n_dims < MOST);
+    assert!(n_items <= TILE && n_components < MOST, "{n_components} components");
     let padded = pad_to_lanes(n_components);
-    let n_features = 1 + n_dims + if diagonal { n_dims } else { n_dims * (n_dims + 1) / 2 };
+    let n_features = feature_count(n_dims, diagonal);
     let width = pad_features(n_features);
     assert!(fits(n_dims, TILE, tile.len()) && fits(n_items, padded, resp.len()));
     assert!(features.len() >= width && fits(n_components, width, sums.len()));

@@ -22,7 +22,7 @@ const MOST_DIMS: usize = 1 << 16;
 
 /// Where row `i` of a packed triangle begins; also how many numbers one of `i` rows has.
 #[inline(always)]
-const fn packed(i: usize) -> usize {
+pub(crate) const fn packed(i: usize) -> usize {
     i * (i + 1) / 2
 }
 
