@@ -12,7 +12,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use common::Place;
-use common::running::{Running, same_run};
+use common::running::{Running, is_complete, same_run, tidy};
 
 const POINTS: [&str; 7] = ["begun", "half", "written", "synced", "kept", "renamed", "done"];
 
@@ -119,11 +119,8 @@ impl<'p> Life<'p> {
     }
 
     fn is_complete(&self) -> bool {
-        let shown = self.place.run(&format!("show {}", self.run));
         let steps = || self.place.read_json(&format!("{}/result.json", self.run))["steps"].clone();
-        shown.code == 0
-            && !shown.stdout.contains("not done")
-            && (self.case.before.is_none() || steps() == 48)
+        is_complete(self.place, &self.run) && (self.case.before.is_none() || steps() == 48)
     }
 
     /// Lets the run come to its end and compares it with one that was never killed.
@@ -131,7 +128,7 @@ impl<'p> Life<'p> {
         match self.is_complete() {
             false => drop(self.place.ok(&self.line())),
             // Killed when all was done but to take back the note on who is at work.
-            true => drop(fs::remove_file(self.place.path(&self.run).join(".lock"))),
+            true => tidy(self.place, &self.run),
         }
         same_run(self.place, &self.run, reference);
         fs::remove_dir_all(self.place.path(&self.run)).unwrap();

@@ -17,7 +17,7 @@ fn a_signal_saves_and_says_how_to_resume() {
         "fit gmm points.csv -k 5 --batch 1000 --effective 200 --steps 250 --tol 0 --eval-every 2";
     place.ok(&format!("{fit} -o reference"));
     for signal in ["INT", "TERM"] {
-        let mut running = Running::start(&place, &format!("{fit} -o {signal}"));
+        let mut running = Running::slowly(&place, &format!("{fit} -o {signal}"));
         assert!(running.reaches(&place, signal, 5), "too fast");
         running.signal(signal);
         let (code, out) = running.end();
@@ -38,7 +38,7 @@ fn a_signal_saves_and_says_how_to_resume() {
 fn json_is_still_one_line_when_interrupted() {
     let place = place();
     let fit = "fit gmm points.csv -k 5 --steps 1000000 --tol 0 --json -o run";
-    let mut running = Running::start(&place, fit);
+    let mut running = Running::slowly(&place, fit);
     assert!(running.reaches(&place, "run", 3));
     running.signal("INT");
     let (code, out) = running.end();
@@ -62,7 +62,7 @@ fn a_later_start_is_interrupted_and_resumed() {
     });
     let seed = seed.expect("a seed with a better second start");
     let reference = format!("seed{seed}");
-    let mut running = Running::start(&place, &format!("{} -o run", fit(seed)));
+    let mut running = Running::slowly(&place, &format!("{} -o run", fit(seed)));
     assert!(running.reaches(&place, "run", 61 + 32), "too fast");
     running.signal("INT");
     let (code, out) = running.end();
@@ -124,7 +124,7 @@ fn a_run_is_resumed_from_another_folder_and_with_other_threads() {
     let place = place();
     let fit = "fit gmm points.csv -k 5 --batch 1000 --effective 200 --tol 0 --steps 200";
     place.ok(&format!("{fit} -o reference"));
-    let mut running = Running::start(&place, &format!("{fit} --threads 1 -o run"));
+    let mut running = Running::slowly(&place, &format!("{fit} --threads 1 -o run"));
     assert!(running.reaches(&place, "run", 4), "too fast");
     running.signal("INT");
     assert_eq!(running.end().0, Some(1));

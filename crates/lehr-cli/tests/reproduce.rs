@@ -88,6 +88,8 @@ fn an_interrupted_command_goes_on_and_ends_with_the_same_bits() {
     for (signal, more) in [("INT", 3), ("KILL", 3), ("TERM", 2)] {
         let goal = lines() + more;
         let mut command = place.command("reproduce fig4 --quick --runs 2 -o parts --threads 2");
+        // Time to be interrupted, however busy the machine is.
+        command.env("LEHR_FAULT", "slow:half:20:runs.jsonl");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         while lines() < goal && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(500));

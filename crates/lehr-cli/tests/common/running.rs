@@ -30,6 +30,14 @@ impl Running {
         Running::of(place.command(line))
     }
 
+    /// With five milliseconds for every line of its trace: time to stop it on its way, however busy the
+    /// machine is.
+    pub fn slowly(place: &Place, line: &str) -> Self {
+        let mut command = place.command(line);
+        command.env("LEHR_FAULT", "slow:half:5:trace.jsonl");
+        Running::of(command)
+    }
+
     pub fn of(mut command: Command) -> Self {
         Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
@@ -61,6 +69,17 @@ impl Running {
         assert_eq!(err, "");
         (self.0.wait().unwrap().code(), out)
     }
+}
+
+/// Whether nothing of a run is left to do, though the process may have been killed when it had done it.
+pub fn is_complete(place: &Place, run: &str) -> bool {
+    let shown = place.run(&format!("show {run}"));
+    shown.code == 0 && !shown.stdout.contains("not done")
+}
+
+/// Takes back a dead process's note on who is at work, which a command that wrote to the run would do.
+pub fn tidy(place: &Place, run: &str) {
+    let _ = fs::remove_file(place.path(run).join(".lock"));
 }
 
 /// How many lines a run's trace has.
