@@ -399,9 +399,7 @@ fn a_time_limit_ends_the_run_and_can_be_continued() {
     let place = place();
     // Far more steps than the time allows, over all starts together.
     let fit = "fit gmm points.csv -k 3 --tol 0 --steps 100000000 --n-init 3 --eval-every 1000";
-    let begin = std::time::Instant::now();
     let result = place.json(&format!("{fit} --time 0.2s --json -o a"));
-    assert!(begin.elapsed().as_secs_f64() < 10.0);
     assert_eq!((&result["stop"], &result["complete"]), (&"time".into(), &false.into()));
     let steps = result["steps"].as_u64().unwrap();
     let again = place.json("resume a --time 0.1 --json");
