@@ -56,9 +56,9 @@ impl Runs {
     fn opened<M: Stored>(&self, run: &str, name: &str, bytes: &[u8]) -> Read {
         let path = self.file(run, name);
         let kept = fs::read(&path).expect("the fit has left it");
-        fs::write(&path, bytes).expect("the folder takes files");
+        super::put(&path, bytes);
         let read = told(open::<M>(&self.folder.join(run)));
-        fs::write(&path, kept).expect("the folder takes files");
+        super::put(&path, &kept);
         read
     }
 }
