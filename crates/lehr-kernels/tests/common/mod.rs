@@ -12,6 +12,11 @@ pub fn sizes(all: RangeInclusive<usize>) -> impl Iterator<Item = usize> {
     all.filter(|size| !cfg!(miri) || [0, 1, 5, 9].contains(size))
 }
 
+/// Sizes that are tried besides; under Miri, none.
+pub fn longer<const N: usize>(more: [usize; N]) -> impl Iterator<Item = usize> {
+    more.into_iter().filter(|_| !cfg!(miri))
+}
+
 /// As many repetitions; under Miri, a few.
 pub fn times(n: usize) -> usize {
     if cfg!(miri) { n.min(2) } else { n }
