@@ -87,7 +87,7 @@ def interrupt():
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
 begin = time.process_time()
-threading.Thread(target=interrupt).start()
+threading.Thread(target=interrupt, daemon=True).start()
 try:
     mixture.fit(X)
     raised = False
