@@ -4,6 +4,7 @@
 
 #[path = "../../examples/bernoulli.rs"]
 pub mod bernoulli;
+pub mod bits_of;
 
 use lehr::config::Plan;
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
