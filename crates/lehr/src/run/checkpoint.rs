@@ -18,8 +18,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::lambda::{Lambda, Lazy};
 use crate::math::table::Table;
+use crate::model::{check_rows, hyper_of};
 use crate::models::{NamedArray, Stored};
-use crate::run::fit::{Outcome, Progress, State};
+use crate::fit::{Outcome, Progress, State};
 use crate::step::warm::Warm;
 use crate::{Error, Result, write};
 
@@ -179,7 +180,7 @@ pub(super) fn write<M: Stored>(
             best: Some(*best),
             best_counters: None,
         },
-        Saved::Pending(Progress { restart, state, done, best }) => {
+        Saved::Pending(Progress { restart, state, done, best, .. }) => {
             // A lazy lambda's totals are kept along; summed afresh they would differ in their last bits.
             let lazy = state.lambda.parts().1.is_some();
             if best.is_some() || lazy || state.warm.is_on() {
@@ -222,14 +223,14 @@ fn are_valid<M: Stored>(model: &M, hyper: &[f64], table: &Table) -> bool {
         let width = table.width();
         let values = &table.values()[rows[0] * width..][..rows.len() * width];
         let mut valid = [false; TESTED];
-        model.check_rows(hyper, rows, values, false, &mut valid[..rows.len()]);
+        check_rows(model, hyper, rows, values, false, &mut valid[..rows.len()]);
         values.iter().all(|x| x.is_finite()) && valid[..rows.len()].iter().all(|&valid| valid)
     })
 }
 
 /// The natural parameters with every row up to date.
 pub(crate) fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
-    if lambda.is_settled() {
+    if lambda.is_current() {
         return Cow::Borrowed(lambda);
     }
     let hyper = lambda.hyper.clone();
@@ -298,7 +299,7 @@ pub(super) fn read<M: Stored>(path: &Path, model: &M) -> Result<(Saved, Option<u
         }
         let table = Table::from_values(layout.n_rows, layout.width, values)
             .ok_or_else(|| damaged("lambda has another size than its shape"))?;
-        let hyper_valid = hyper.len() == model.hyper().len() && hyper.iter().all(|x| x.is_finite());
+        let hyper_valid = hyper.len() == hyper_of(model).len() && hyper.iter().all(|x| x.is_finite());
         if hyper_valid && are_valid(model, hyper, &table) {
             Ok(table)
         } else {
@@ -355,6 +356,7 @@ pub(super) fn read<M: Stored>(path: &Path, model: &M) -> Result<(Saved, Option<u
                 state: meta.climb.with(climb.0, climb.1),
                 done: meta.done,
                 best: Some((best, counters.with(lambda, Warm::off()))),
+                driver: None,
             })
         }
         (_, None, _) => {
@@ -364,6 +366,7 @@ pub(super) fn read<M: Stored>(path: &Path, model: &M) -> Result<(Saved, Option<u
                 state: meta.climb.with(lambda, warm),
                 done: meta.done,
                 best: None,
+                driver: None,
             })
         }
         _ => return Err(damaged("its best restart has no counters")),

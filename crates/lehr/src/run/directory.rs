@@ -16,7 +16,7 @@ use crate::error::foreign;
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::{BEFORE, NEWEST};
-use crate::run::fit::{Fit, Progress};
+use crate::fit::{Fitted as Fit, Progress};
 use crate::run::lock::{self, Lock};
 use crate::run::trace::Observation;
 use crate::run::{beside, trace_file};

@@ -9,7 +9,7 @@ use crate::lambda::Lambda;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
 use crate::run::directory::{DataRecord, Loaded, RecordOf, RunDirectory, RunResult};
-use crate::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
+use crate::fit::{Fitted as Fit, Progress, Resume, State, Watcher, fit};
 use crate::run::session::{GoingOn, go_on, parts, record};
 use crate::run::trace::Observation;
 use crate::run::trace_file;
@@ -112,8 +112,8 @@ impl<M: Stored> Fitted<M> {
             return Err(Error::config("n_init", plan.n_init, allowed));
         }
         let record = record(&model, config, data_record);
-        let problem = Problem { model: &model, data: parts.train(), heldout: parts.heldout() };
-        let (fit, trace) = climb(problem, &plan, config.threads, begins, watcher)?;
+        let data = (parts.train(), parts.heldout());
+        let (fit, trace) = climb(&model, data, &plan, config.threads, begins, watcher)?;
         Ok(Fitted::ended(model, record, &fit, trace))
     }
 
@@ -131,8 +131,8 @@ impl<M: Stored> Fitted<M> {
         let data_record = items.record(&mut self.record.params.clone());
         let GoingOn { config, plan, record, state } =
             go_on(&model, &self.saved, &self.record, &parts, data_record, config)?;
-        let problem = Problem { model: &model, data: parts.train(), heldout: parts.heldout() };
-        let (fit, new) = climb(problem, &plan, config.threads, Some(state), watcher)?;
+        let data = (parts.train(), parts.heldout());
+        let (fit, new) = climb(&model, data, &plan, config.threads, Some(state), watcher)?;
         let mut trace = self.trace.clone();
         trace.extend(new);
         Ok(Fitted::ended(model, record, &fit, trace))
@@ -244,15 +244,21 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 
 /// The whole plan, or until the watcher ends it; with all observations.
 fn climb<M: Stored>(
-    problem: Problem<'_, M>,
+    model: &M,
+    (train, heldout): (&M::Data, Option<&M::Data>),
     plan: &Plan,
     threads: usize,
     state: Option<State>,
     watcher: &mut dyn Watcher,
 ) -> Result<(Fit, Vec<Observation>)> {
     let mut notes = Notes { trace: Vec::new(), inner: watcher };
-    let begins = |state| (Progress { restart: 0, state, done: Vec::new(), best: None }, Vec::new());
-    let fit = fit(problem, plan, threads, state.map(begins), &mut notes)?;
+    let fit = fit(model, train)
+        .heldout(heldout)
+        .plan(plan.clone())
+        .threads(threads)
+        .from_or_random(state.map(Resume::from))
+        .watch(&mut notes)
+        .run()?;
     Ok((fit, notes.trace))
 }
 

@@ -1,8 +1,5 @@
 //! The loop and what it leaves behind.
 
-pub mod fit;
-pub mod objective;
-pub mod stop;
 pub mod trace;
 mod saved;
 pub mod checkpoint;

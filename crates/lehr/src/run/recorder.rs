@@ -7,7 +7,7 @@ use crate::config::Plan;
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::directory::RunDirectory;
-use crate::run::fit::{Progress, State, Watcher};
+use crate::fit::{Progress, State, Watcher};
 use crate::run::trace::Observation;
 use crate::run::trace_file;
 use crate::{Error, Result, write};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::models::Stored;
-use crate::run::fit::{Fit, Outcome, Timings, or_nan};
+use crate::fit::{Fitted as Fit, Outcome, Timings, or_nan};
 use crate::run::trace::Observation;
 
 /// `result.json`: how a fit ended.

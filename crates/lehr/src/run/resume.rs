@@ -5,9 +5,9 @@ use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::Found;
 use crate::run::directory::{Extension, RunDirectory, RunResult};
-use crate::run::fit::{Progress, Watcher};
+use crate::fit::{Progress, Watcher};
 use crate::run::session::{parts, run};
-use crate::run::stop::StopReason;
+use crate::fit::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::run::trace_file;
 use crate::{Error, Result};
@@ -162,7 +162,7 @@ fn pick_up(
         Saved::Complete(state, best, mut done) if more.steps.is_some() => {
             // The climb replaces its own earlier end; the other restarts stay on record.
             let restart = done.remove(best).restart;
-            Progress { restart, state, done, best: None }
+            Progress { restart, state, done, best: None, driver: None }
         }
         Saved::Complete(_, best, done) => {
             let path = directory.path();

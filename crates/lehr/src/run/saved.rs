@@ -1,6 +1,6 @@
 //! What a checkpoint stands for: a fit under way, or its end.
 
-use crate::run::fit::{Fit, Outcome, Progress, State};
+use crate::fit::{Fitted as Fit, Outcome, Progress, State};
 
 /// What is saved: progress that can go on, or the end.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,7 +13,7 @@ use crate::run::directory::{
     Cpu, DataRecord, Extension, FORMAT, Loaded, Record, RecordOf, Recorder, RunDirectory,
     RunResult, now,
 };
-use crate::run::fit::{Problem, Progress, State, Watcher, fit};
+use crate::fit::{Progress, Resume, State, Watcher, fit};
 use crate::run::resume::Resumed;
 use crate::run::trace::Observation;
 use crate::step::sample::split;
@@ -83,17 +83,12 @@ pub fn start<M: Stored>(
     let mut first = None;
     if model.is_given_its_start() {
         // What gave it may be gone when the run is resumed.
-        let problem = Problem { model: &model, data: parts.train(), heldout: None };
-        first = Some(beginning(State::start(problem, plan.seed, 0)?));
+        first = Some(Progress::from(State::start(&model, parts.train(), plan.seed, 0)?));
     }
     let record = record(&model, config, data_record);
     let directory = RunDirectory::create(directory, &model, &record, first.as_ref())?;
     let resumed = first.map(|first| ((first, Vec::new()), Vec::new()));
     run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)
-}
-
-fn beginning(state: State) -> Progress {
-    Progress { restart: 0, state, done: Vec::new(), best: None }
 }
 
 /// Goes on with the fitted model of `parent` on new data and leaves a run directory of its own, after
@@ -128,7 +123,7 @@ pub fn partial<M: Stored>(
         go_on(&model, &saved, &old, &parts, data_record, config)?;
     record.parent = Some(absolute(parent.path()));
     // Without a checkpoint a crash would begin from random numbers, not from the parent.
-    let first = beginning(state);
+    let first = Progress::from(state);
     let directory = RunDirectory::create(directory, &model, &record, Some(&first))?;
     let resumed = Some(((first, Vec::new()), Vec::new()));
     Ok((run(&directory, &model, &parts, &plan, config.threads, resumed, watcher)?, unknown))
@@ -217,7 +212,6 @@ pub(super) fn run<M: Stored>(
     resumed: Option<(Resumed, Vec<Observation>)>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult> {
-    let problem = Problem { model, data: parts.train(), heldout: parts.heldout() };
     let (resume, kept) = match resumed {
         None => (None, Vec::new()),
         Some(((progress, history), trace)) => {
@@ -226,10 +220,16 @@ pub(super) fn run<M: Stored>(
             let ended = |o: &Observation| progress.done.iter().any(|d| d.restart == o.restart);
             let mut kept: Vec<_> = trace.into_iter().filter(ended).collect();
             kept.extend(history.iter().cloned());
-            (Some((progress, history)), kept)
+            (Some(Resume { progress, history }), kept)
         }
     };
     let mut recorder = Recorder::new(directory, model, &kept, plan.checkpoint_every, watcher)?;
-    let fit = fit(problem, plan, threads, resume, &mut recorder)?;
-    directory.finish(model, &fit)
+    let fitted = fit(model, parts.train())
+        .heldout(parts.heldout())
+        .plan(plan.clone())
+        .threads(threads)
+        .from_or_random(resume)
+        .watch(&mut recorder)
+        .run()?;
+    directory.finish(model, &fitted)
 }

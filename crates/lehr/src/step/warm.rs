@@ -9,7 +9,7 @@ pub struct Warm {
 }
 
 impl Warm {
-    /// Every local step begins afresh.
+    /// Every local step begins from scratch.
     pub fn off() -> Self {
         Warm::default()
     }
@@ -39,8 +39,8 @@ impl Warm {
         &self.values
     }
 
-    /// Forgets everything: the next local steps begin afresh.
-    pub fn cool(&mut self) {
+    /// Forgets everything: the next local steps begin from scratch.
+    pub fn forget(&mut self) {
         self.values.fill(0.0);
     }
 

@@ -8,7 +8,6 @@ use lehr::math::rng::Purpose;
 use lehr::model::{Dataset, Model};
 use lehr::models::{Lda, Mixture, Pmf, Stored};
 use lehr::run::directory::RunDirectory;
-use lehr::run::fit::{Problem, fit as fit_plain};
 use lehr::run::memory::{Begin, Fitted, Items};
 use lehr::run::session;
 use lehr::run::trace::Observation;
@@ -81,9 +80,8 @@ fn plain<M: Model>(
     config: &FitConfig,
 ) -> String {
     let mut recorder = Recorder::default();
-    let plan = config.check_for(data).unwrap();
-    let problem = Problem { model, data, heldout };
-    let fitted = fit_plain(problem, &plan, config.threads, None, &mut recorder).unwrap();
+    let fit = lehr::fit(model, data).heldout(heldout).config(config.clone());
+    let fitted = fit.watch(&mut recorder).run().unwrap();
     hash(fitted.state.lambda.table().values(), &recorder.0)
 }
 

@@ -6,16 +6,14 @@
 pub mod bernoulli;
 pub mod bits_of;
 
-use lehr::config::Plan;
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
-use lehr::model::{Dataset, Model};
+use lehr::model::Model;
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
+use lehr::fit::{Fitted, State, Watcher};
 use lehr::run::trace::Observation;
-use lehr::step::local::Threads;
 use lehr::{FitConfig, Result};
 
 pub use bernoulli::BernoulliMixture;
@@ -291,34 +289,21 @@ pub fn watched<M: Model>(
     data: &M::Data,
     config: &FitConfig,
     threads: usize,
-) -> (Fit, Vec<f64>) {
-    let problem = Problem { model, data, heldout: None };
+) -> (Fitted, Vec<f64>) {
     let mut recorder = Recorder::default();
-    let fitted = fit(problem, &plan(config, data), threads, None, &mut recorder).unwrap();
+    let fit = lehr::fit(model, data).config(config.clone()).threads(threads);
+    let fitted = fit.watch(&mut recorder).run().unwrap();
     (fitted, recorder.0.iter().map(|o| o.bound).collect())
-}
-
-fn plan<D: Dataset>(config: &FitConfig, data: &D) -> Plan {
-    config.check_for(data).unwrap()
 }
 
 /// `steps` sweeps of batch VI from a given lambda: the last state and the bounds before, between and
 /// after the sweeps.
 pub fn sweeps<M: Model>(model: &M, data: &M::Data, lambda: Table, steps: u64) -> (State, Vec<f64>) {
     let config = FitConfig { steps: Some(steps), tol: 0.0, ..FitConfig::default() };
-    let plan = plan(&config, data);
-    let problem = Problem { model, data, heldout: None };
-    let mut state = State::at(model, lambda);
-    let mut bounds = Vec::new();
-    Climber::new(problem, &plan, Threads::new())
-        .climb(0, &mut state, &[], |event| {
-            if let Event::Observed(seen) = event {
-                bounds.push(seen.bound);
-            }
-            Ok(false)
-        })
-        .unwrap();
-    (state, bounds)
+    let mut recorder = Recorder::default();
+    let fit = lehr::fit(model, data).config(config).threads(1).from(State::at(model, lambda));
+    let fitted = fit.watch(&mut recorder).run().unwrap();
+    (fitted.state, recorder.0.iter().map(|o| o.bound).collect())
 }
 
 /// The bits of some numbers: what "the same" means where nothing may differ.

@@ -34,7 +34,10 @@ use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::{Ask, Dataset, HyperStep, Layout, Model, RowSet, Scores, Shard, Sharding};
+use crate::model::{
+    Ask, Dataset, Domain, HyperStep, Judge, Layout, Learn, Model, RowSet, Scores, Shard, Sharding,
+    Shared,
+};
 use crate::step::update::Guard;
 use crate::{Error, Result};
 
@@ -137,7 +140,7 @@ fn split_hyper(hyper: &[f64]) -> (f64, &[f64], &[f64]) {
 impl Model for Lda {
     type Data = Docs;
     type Expect = Expect;
-    type Local = Documents;
+    type Pass = Shared<Documents>;
     type Scratch = Scratch;
 
     fn name(&self) -> &'static str {
@@ -196,14 +199,38 @@ impl Model for Lda {
         lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
 
-    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
-    }
-
     fn global_bound(&self, lambda: &Lambda, _expect: &Expect) -> f64 {
         bound::of_topics(lambda)
     }
 
+    fn sharding(&self) -> Sharding {
+        // Documents differ much in length: small shards keep all threads busy to the end. What is
+        // gathered together is a batch of the usual size, many times over.
+        Sharding { items: 32, wave: 128 }
+    }
+
+    fn warm_width(&self) -> usize {
+        self.params.topics
+    }
+
+    fn pick(&self, expect: &Expect, held: &RowSet, wanted: &RowSet) -> Expect {
+        expect.pick(held, wanted)
+    }
+
+    fn domain(&self) -> Option<&dyn Domain<Self>> {
+        Some(self)
+    }
+
+    fn learner(&self) -> Option<&dyn Learn<Self>> {
+        Some(self)
+    }
+
+    fn judge(&self) -> Option<&dyn Judge<Self>> {
+        Some(self)
+    }
+}
+
+impl Domain<Lda> for Lda {
     fn guards(&self) -> &'static [Guard] {
         const ALL: [Guard; 6] = [
             Guard::Shrink,
@@ -217,42 +244,26 @@ impl Model for Lda {
         if self.params.learn_eta { &ALL[..5] } else { &ALL }
     }
 
-    fn sharding(&self) -> Sharding {
-        // Documents differ much in length: small shards keep all threads busy to the end. What is
-        // gathered together is a batch of the usual size, many times over.
-        Sharding { items: 32, wave: 128 }
+    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
+        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
     }
+}
 
+impl Learn<Lda> for Lda {
     fn hyper(&self) -> Vec<f64> {
         hyper::start(&self.params)
     }
 
-    fn hyper_width(&self) -> usize {
+    fn width(&self) -> usize {
         self.params.topics
     }
 
-    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda, _expect: &mut Expect) {
+    fn learn(&self, step: HyperStep<'_, Lda>, lambda: &mut Lambda, _expect: &mut Expect) {
         hyper::learn(&self.params, step, lambda);
     }
+}
 
-    fn warm_width(&self) -> usize {
-        self.params.topics
-    }
-
-    fn bound_sample(&self) -> Option<usize> {
-        Some(1000)
-    }
-
-    fn words(&self, population: usize) -> Option<f64> {
-        Some(self.tokens() / self.n_docs.max(1) as f64 * population as f64)
-    }
-
-    fn measures(&self, lambda: &Lambda, population: usize) -> Vec<(&'static str, f64)> {
-        let tokens = self.tokens() / self.n_docs.max(1) as f64 * population as f64;
-        let prior = self.eta(lambda) * (lambda.n_rows() * lambda.width()) as f64;
-        vec![("mass", lambda.totals().iter().sum::<f64>() / (tokens + prior))]
-    }
-
+impl Judge<Lda> for Lda {
     fn score(&self, lambda: &Lambda, data: &Docs, population: usize) -> Scores {
         let scores = self.score_docs(lambda, data, population);
         let mut named = vec![
@@ -264,5 +275,19 @@ impl Model for Lda {
         // Documents of one word have none to predict, and the trace has no way to say so.
         named.retain(|(_, score)| score.is_finite());
         Scores { main: scores.completion, named }
+    }
+
+    fn measures(&self, lambda: &Lambda, population: usize) -> Vec<(&'static str, f64)> {
+        let tokens = self.tokens() / self.n_docs.max(1) as f64 * population as f64;
+        let prior = self.eta(lambda) * (lambda.n_rows() * lambda.width()) as f64;
+        vec![("mass", lambda.totals().iter().sum::<f64>() / (tokens + prior))]
+    }
+
+    fn bound_sample(&self) -> Option<usize> {
+        Some(1000)
+    }
+
+    fn words(&self, population: usize) -> Option<f64> {
+        Some(self.tokens() / self.n_docs.max(1) as f64 * population as f64)
     }
 }

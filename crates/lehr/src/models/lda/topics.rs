@@ -156,7 +156,7 @@ impl Coherence {
 mod tests {
     use super::*;
     use crate::models::LdaParams;
-    use crate::run::fit::{Problem, State};
+    use crate::fit::{Problem, State};
 
     #[test]
     fn topics_are_lambda_turned_round_and_their_expectations_those_of_a_dirichlet() {

@@ -168,7 +168,7 @@ impl Pmf {
                         items: None,
                         weights: None,
                     };
-                    self.row_step(expect, shard, ask, &mut scratch, &mut raw, &mut []);
+                    self.local_step(expect, shard, ask, &mut scratch, &mut raw, &mut []);
                     match (row as usize) < self.n_rows_of(side) {
                         true => natural.copy_from_slice(
                             lambda.table().row(self.first_row(side) + row as usize),
@@ -194,7 +194,7 @@ impl Pmf {
 mod tests {
     use super::*;
     use crate::data::{Duplicates, Ids};
-    use crate::run::fit::{Problem, fit};
+    use crate::fit::{Problem, fit};
 
     fn ratings(n_users: i64, n_items: i64, triples: &[(u32, u32, f32)]) -> Ratings {
         let (users, items): (Ids, Ids) = ((0..n_users).collect(), (0..n_items).collect());

@@ -46,7 +46,8 @@ use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
-    Ask, Blocks, HyperStep, Layout, Model, Phase, Place, RowSet, RowShard, Scores, Shard, Stats,
+    Ask, Domain, HyperStep, Judge, Layout, Learn, Model, PerRow, Phase, RowSet, RowShard, Scores,
+    Stats, Target,
 };
 use crate::step::update::Guard;
 use crate::{Error, Result};
@@ -222,7 +223,7 @@ fn side_of_phase(phase: usize) -> Side {
 impl Model for Pmf {
     type Data = Ratings;
     type Expect = Expect;
-    type Local = Stats;
+    type Pass = PerRow;
     type Scratch = Scratch;
 
     fn name(&self) -> &'static str {
@@ -235,7 +236,6 @@ impl Model for Pmf {
         let phase = |rows| Phase { rows, columns: 0..width };
         Layout {
             phases: vec![phase(0..n_users), phase(n_users..n_rows)],
-            blocks: Blocks::PerRow,
             ..Layout::one_phase(n_rows, width, self.columns.raw_width())
         }
     }
@@ -264,18 +264,6 @@ impl Model for Pmf {
 
     fn local_step(
         &self,
-        _expect: &Expect,
-        _shard: Shard<'_, Ratings>,
-        _ask: Ask,
-        _scratch: &mut Scratch,
-        _local: &mut Stats,
-        _bounds: &mut [f64],
-    ) {
-        unreachable!("every row is a block of its own: see row_step");
-    }
-
-    fn row_step(
-        &self,
         expect: &Expect,
         shard: RowShard<'_, Ratings>,
         ask: Ask,
@@ -286,27 +274,46 @@ impl Model for Pmf {
         sums::row_step(self, expect, shard, ask, scratch, stats, bounds);
     }
 
-    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
-        sums::to_natural(self, place.hyper, raw.row(place.row), increment);
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        sums::to_natural(self, target.hyper, raw.row(target.row), increment);
     }
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
         self.is_definite(&vec![0.0; self.columns.free()], lambda)
     }
 
+    fn global_bound(&self, lambda: &Lambda, expect: &Expect) -> f64 {
+        bound::minus_kl(self, lambda, expect)
+    }
+
+    fn pick(&self, expect: &Expect, held: &RowSet, wanted: &RowSet) -> Expect {
+        expect.pick(self, held, wanted)
+    }
+
+    fn domain(&self) -> Option<&dyn Domain<Self>> {
+        Some(self)
+    }
+
+    fn learner(&self) -> Option<&dyn Learn<Self>> {
+        Some(self)
+    }
+
+    fn judge(&self) -> Option<&dyn Judge<Self>> {
+        Some(self)
+    }
+}
+
+impl Domain<Pmf> for Pmf {
+    fn guards(&self) -> &'static [Guard] {
+        &[Guard::RejectBelowPrior, Guard::Reject, Guard::Clip, Guard::Halve]
+    }
+
     fn above_prior(&self, hyper: &[f64], row: usize, lambda: &[f64]) -> bool {
         self.is_definite(&self.least_precision(hyper, row), lambda)
     }
 
-    fn is_always_valid_when_quiet(&self) -> bool {
+    fn is_valid_when_noiseless(&self) -> bool {
         true
-    }
-
-    fn broken(&self, expect: &Expect) -> Option<(usize, &'static str)> {
-        let what = "its precision is singular as far as double precision can tell; the ratings are too \
-                    large or too small for their prior and noise variances, or M is too small: rescale \
-                    them, give another `prior_variance` or `noise_variance`, or a larger `effective`";
-        expect.broken.map(|row| (row, what))
     }
 
     fn check_rows(
@@ -316,8 +323,8 @@ impl Model for Pmf {
         proposals: &[f64],
         strict: bool,
         valid: &mut [bool],
-    ) {
-        let Some(&first) = rows.first() else { return };
+    ) -> bool {
+        let Some(&first) = rows.first() else { return true };
         let width = self.columns.width();
         // All of one phase, so of one prior.
         let least = match strict {
@@ -327,22 +334,30 @@ impl Model for Pmf {
         let mut scratch = Vec::new();
         let n = self.columns.free();
         is_positive_definite(self.isa, n, proposals, width, &least, valid, &mut scratch);
+        true
     }
 
-    fn global_bound(&self, lambda: &Lambda, expect: &Expect) -> f64 {
-        bound::minus_kl(self, lambda, expect)
+    fn broken(&self, expect: &Expect) -> Option<(usize, &'static str)> {
+        let what = "its precision is singular as far as double precision can tell; the ratings are too \
+                    large or too small for their prior and noise variances, or M is too small: rescale \
+                    them, give another `prior_variance` or `noise_variance`, or a larger `effective`";
+        expect.broken.map(|row| (row, what))
     }
+}
 
-    fn guards(&self) -> &'static [Guard] {
-        &[Guard::RejectBelowPrior, Guard::Reject, Guard::Clip, Guard::Halve]
-    }
-
+impl Learn<Pmf> for Pmf {
     fn hyper(&self) -> Vec<f64> {
         hyper::start(self)
     }
 
-    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda, expect: &mut Expect) {
+    fn learn(&self, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, expect: &mut Expect) {
         hyper::learn(self, step, lambda, expect);
+    }
+}
+
+impl Judge<Pmf> for Pmf {
+    fn score(&self, lambda: &Lambda, data: &Ratings, _population: usize) -> Scores {
+        self.predictor(lambda).scores(data).as_scores()
     }
 
     fn measures(&self, lambda: &Lambda, _population: usize) -> Vec<(&'static str, f64)> {
@@ -351,10 +366,6 @@ impl Model for Pmf {
             measures.push(("dims_in_use", self.dims_in_use(lambda) as f64));
         }
         measures
-    }
-
-    fn score(&self, lambda: &Lambda, data: &Ratings, _population: usize) -> Scores {
-        self.predictor(lambda).scores(data).as_scores()
     }
 }
 

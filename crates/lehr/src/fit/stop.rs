@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Plan;
+
 /// Why a fit ended. Not converging is not an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,14 +62,17 @@ pub struct Tolerance {
     of: Change,
     smooth: bool,
     /// Observations before this step are ignored: annealing noise is still on.
-    quiet_from: u64,
+    noiseless_from: u64,
+    /// The words that a perplexity is per.
+    words: Option<f64>,
     history: Vec<f64>,
 }
 
 impl Tolerance {
-    /// `smooth`: the steps use batches. `quiet_from`: the last noisy step.
-    pub fn new(tol: f64, smooth: bool, quiet_from: u64) -> Self {
-        Tolerance { tol, of: Change::Relative, smooth, quiet_from, history: Vec::new() }
+    /// `smooth`: the steps use batches. `noiseless_from`: the last noisy step.
+    pub fn new(tol: f64, smooth: bool, noiseless_from: u64) -> Self {
+        let (of, words) = (Change::Relative, None);
+        Tolerance { tol, of, smooth, noiseless_from, words, history: Vec::new() }
     }
 
     /// The same, compared with something else.
@@ -75,11 +80,18 @@ impl Tolerance {
         Tolerance { of, ..self }
     }
 
-    /// Takes note of the bound (or perplexity) after `step` updates; true if it stands still.
+    /// The tolerance of a plan, `words` being those that a perplexity is per.
+    pub(super) fn of_plan(plan: &Plan, words: Option<f64>) -> Self {
+        let new = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step());
+        Tolerance { words, ..new.of(plan.tol_of) }
+    }
+
+    /// Takes note of the bound after `step` updates; true if what it is compared by stands still.
     pub fn reached(&mut self, step: u64, bound: f64) -> bool {
-        if self.tol == 0.0 || step < self.quiet_from {
+        if self.tol == 0.0 || step < self.noiseless_from {
             return false;
         }
+        let bound = self.words.map_or(bound, |words| (-bound / words).exp());
         let smoothed = match self.history.last() {
             Some(last) if self.smooth => last + 0.3 * (bound - last),
             _ => bound,

@@ -1,0 +1,131 @@
+//! The sentence that fits a model: what to fit, how, where, and who looks on.
+
+use crate::config::{FitConfig, Plan};
+use crate::fit::drive::{Driver, Fitted, Restarts, Resume, Session};
+use crate::fit::{Meter, State, Watcher};
+use crate::model::Model;
+use crate::step::engine::{Engine, Threads};
+use crate::{Error, Result};
+
+/// Fits a model to items.
+///
+/// ```
+/// use lehr::data::Points;
+/// use lehr::models::{Mixture, MixtureParams};
+///
+/// // Forty numbers around 0.5 and forty around 9.5.
+/// let around = |centre: f64| (0..40).map(move |n| centre + 0.025 * f64::from(n - 20));
+/// let points = Points::new(around(0.5).chain(around(9.5)).collect(), 1)?;
+/// let mixture = Mixture::new(MixtureParams::gmm(2), &points)?;
+/// let fitted = lehr::fit(&mixture, &points).threads(1).run()?;
+/// let mut means: Vec<f64> =
+///     mixture.components(fitted.state.lambda.table()).iter().map(|c| c.mean[0]).collect();
+/// means.sort_by(f64::total_cmp);
+/// assert!((means[0] - 0.5).abs() < 0.5 && (means[1] - 9.5).abs() < 0.5);
+/// # Ok::<(), lehr::Error>(())
+/// ```
+pub fn fit<'a, M: Model>(model: &'a M, data: &'a M::Data) -> FitBuilder<'a, M> {
+    FitBuilder {
+        model,
+        data,
+        heldout: None,
+        config: FitConfig::default(),
+        plan: None,
+        resume: None,
+        engine: None,
+        driver: &Restarts,
+        watcher: None,
+    }
+}
+
+/// A fit that is about to be run; see [`fit`].
+pub struct FitBuilder<'a, M: Model> {
+    model: &'a M,
+    data: &'a M::Data,
+    heldout: Option<&'a M::Data>,
+    config: FitConfig,
+    plan: Option<Plan>,
+    resume: Option<Resume>,
+    engine: Option<&'a mut dyn Engine<M>>,
+    driver: &'a dyn Driver<M>,
+    watcher: Option<&'a mut dyn Watcher>,
+}
+
+impl<'a, M: Model> FitBuilder<'a, M> {
+    /// How to fit; the defaults are those of batch VI.
+    pub fn config(self, config: FitConfig) -> Self {
+        FitBuilder { config, ..self }
+    }
+
+    /// A plan that is checked already, instead of the one that the configuration leads to.
+    pub fn plan(self, plan: Plan) -> Self {
+        FitBuilder { plan: Some(plan), ..self }
+    }
+
+    /// Threads; 0 uses all cores. Does not change results.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.config.threads = threads;
+        self
+    }
+
+    /// Items to score during the fit.
+    pub fn heldout(self, heldout: Option<&'a M::Data>) -> Self {
+        FitBuilder { heldout, ..self }
+    }
+
+    /// Where to begin, if not at random: a [`State`], or a [`Resume`] of an earlier fit.
+    pub fn from(self, from: impl Into<Resume>) -> Self {
+        FitBuilder { resume: Some(from.into()), ..self }
+    }
+
+    /// The same, or at random.
+    pub fn from_or_random(self, resume: Option<Resume>) -> Self {
+        FitBuilder { resume, ..self }
+    }
+
+    /// Where local steps run, if not on threads of this process.
+    pub fn engine(self, engine: &'a mut dyn Engine<M>) -> Self {
+        FitBuilder { engine: Some(engine), ..self }
+    }
+
+    /// What runs fits one after the other, if not restarts.
+    pub fn driver(self, driver: &'a dyn Driver<M>) -> Self {
+        FitBuilder { driver, ..self }
+    }
+
+    /// Who looks on.
+    pub fn watch(self, watcher: &'a mut dyn Watcher) -> Self {
+        FitBuilder { watcher: Some(watcher), ..self }
+    }
+
+    /// Fits. Everything is checked first.
+    pub fn run(self) -> Result<Fitted> {
+        let FitBuilder { model, data, heldout, config, plan, resume, engine, driver, watcher } =
+            self;
+        let plan = match plan {
+            Some(plan) => plan,
+            None => config.check_for(data)?,
+        };
+        plan.check_model(model)?;
+        let threads = config.threads;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|i| format!("lehr-{i}"))
+            .build()
+            .map_err(|error| Error::config("threads", threads, format!("{error}; try fewer")))?;
+        let start = |restart: u32| State::start(model, data, plan.seed, restart);
+        // The whole loop lives in our own pool: nothing here ever touches rayon's global one.
+        pool.install(|| {
+            let mut own = Threads::new(model, data);
+            let engine: &mut dyn Engine<M> = match engine {
+                Some(engine) => engine,
+                None => &mut own,
+            };
+            let (plan, start, meter) = (&plan, &start, Meter::default());
+            let mut session = Session { model, heldout, plan, engine, start, meter };
+            let mut nobody = ();
+            let watcher = watcher.unwrap_or(&mut nobody);
+            driver.drive(&mut session, resume, watcher)
+        })
+    }
+}
