@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Dataset, Model, guards_of};
 use crate::fit::stop::{Change, StopReason};
+use crate::model::{Dataset, Model, guards_of};
 use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};

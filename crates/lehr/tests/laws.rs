@@ -4,18 +4,21 @@
 mod common;
 
 use common::{
-    ForModel, ForPointsModel, bits, deviation, for_every_model, for_every_points_model,
-    for_every_shared_model, start, sweeps, watched,
+    ForModel, ForPointsModel, ForSharedModel, above_prior, bits, deviation, for_every_model,
+    for_every_points_model, for_every_shared_model, hyper, start, sweeps, watched,
 };
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::State;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Blocks, Dataset, Layout, Local, Model, Place, RowSet, SHARD, Shard, Stats};
+use lehr::model::{
+    Ask, Dataset, Layout, Local, Model, RowSet, SHARD, Shard, SharedModel, Stats, Target,
+};
 use lehr::models::{Mixture, Stored};
-use lehr::run::fit::State;
 use lehr::step::anneal::{Law, weights};
-use lehr::step::local::{Executor, Threads};
+use lehr::step::engine::{Engine, Threads, Work};
+use lehr::step::pass::{BatchOf, Pass};
 use lehr::step::sample::Batch;
 use lehr::step::schedule::Effective;
 use lehr::step::warm::Warm;
@@ -27,7 +30,7 @@ macro_rules! law {
         fn $name() {
             struct Law;
             impl ForPointsModel for Law {
-                fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+                fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
                     $check(name, model, data);
                 }
             }
@@ -38,8 +41,8 @@ macro_rules! law {
         #[test]
         fn $name() {
             struct Law;
-            impl ForModel for Law {
-                fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data) {
+            impl ForSharedModel for Law {
+                fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data) {
                     $check(name, model, data);
                 }
             }
@@ -70,19 +73,24 @@ fn raw_of<M: Model>(model: &M) -> Stats {
 
 /// The laws of noise that this model knows.
 fn laws_of<M: Model>(model: &M) -> &'static [Law] {
-    if model.layout().blocks == Blocks::PerRow { &LAWS[..3] } else { &LAWS }
+    if model.name() == "pmf" { &LAWS[..3] } else { &LAWS }
 }
 
 /// Everything, as the first pass of a step sees it.
-fn everything<M: Model>(model: &M, data: &M::Data) -> Batch {
-    match model.layout().blocks {
-        Blocks::One => Batch::all(data.n_items()),
-        Blocks::PerRow => Batch::of_blocks(&model.layout(), 0, data.groups(0)),
-    }
+fn everything<M: Model>(model: &M, data: &M::Data, lambda: &Table) -> (BatchOf<M>, RowSet) {
+    let items: Vec<u32> = (0..data.n_items() as u32).collect();
+    let (mut engine, lambda) = (Threads::new(model, data), State::at(model, lambda.clone()).lambda);
+    let expect = &mut M::Expect::default();
+    M::Pass::for_bound(model, &mut engine, &lambda, &items, expect).unwrap()
 }
 
-/// Statistics and bound of `items` at `lambda`, by the library's executor.
-fn pass<M: Model>(model: &M, data: &M::Data, lambda: &Table, items: Vec<u32>) -> (Stats, f64) {
+/// Statistics and bound of `items` at `lambda`, by the library's engine.
+fn pass<M: SharedModel>(
+    model: &M,
+    data: &M::Data,
+    lambda: &Table,
+    items: Vec<u32>,
+) -> (Stats, f64) {
     let mut stats = raw_of(model);
     let batch = Batch::of(items, data.n_items());
     let expect = expect_of(model, lambda);
@@ -101,15 +109,15 @@ fn local_pass<M: Model>(
     model: &M,
     expect: &M::Expect,
     data: &M::Data,
-    batch: &Batch,
+    batch: &BatchOf<M>,
     stats: &mut Stats,
 ) -> f64 {
-    let warm = &mut Warm::off();
-    Threads::new().local_pass(model, expect, data, batch, Ask::TRAIN, warm, stats).bound
+    let work = Work { model, expect, batch, ask: Ask::TRAIN };
+    Threads::new(model, data).sum(work, &mut Warm::off(), stats).unwrap().bound
 }
 
 law!(shared: statistics_become_parameters_linearly(300), linear);
-fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
+fn linear<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (one, _) = pass(model, data, &lambda, (0..100).collect());
     let (two, _) = pass(model, data, &lambda, (100..300).collect());
@@ -122,7 +130,7 @@ fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
         for row in 0..model.layout().n_rows {
             let natural = |raw: &Stats| {
                 let mut increment = vec![f64::NAN; phase.columns.len()];
-                let place = Place { hyper: &model.hyper(), phase: at, row, old: lambda.row(row) };
+                let place = Target { hyper: &hyper(model), phase: at, row, old: lambda.row(row) };
                 model.to_natural(place, raw, &mut increment);
                 increment
             };
@@ -142,15 +150,16 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
     assert_eq!(layout.phases.last().unwrap().columns.end, layout.width, "{name}");
     let mut eta = vec![f64::NAN; layout.width];
     for row in 0..layout.n_rows {
-        model.prior(&model.hyper(), row, &mut eta);
+        model.prior(&hyper(model), row, &mut eta);
         assert!(eta.iter().all(|x| x.is_finite()), "{name}: {eta:?}");
         assert!(
-            model.in_domain(row, &eta) && model.above_prior(&model.hyper(), row, &eta),
+            model.in_domain(row, &eta)
+                && above_prior(model, &hyper(model), row, &eta) != Some(false),
             "{name}, row {row}"
         );
         let half: Vec<f64> = eta.iter().map(|x| 0.5 * x).collect();
         assert!(
-            !model.above_prior(&model.hyper(), row, &half),
+            above_prior(model, &hyper(model), row, &half) != Some(true),
             "{name}, row {row}: half the prior"
         );
         let negative: Vec<f64> = eta.iter().map(|x| -x).collect();
@@ -163,14 +172,14 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
         let valid = |(row, values): (usize, &[f64])| {
             values.iter().all(|x| x.is_finite())
                 && model.in_domain(row, values)
-                && model.above_prior(&model.hyper(), row, values)
+                && above_prior(model, &hyper(model), row, values) != Some(false)
         };
         assert!(lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
         // Noiseless updates stay at or above the prior: what `reject-below-prior` relies on.
         let (state, _) = sweeps(model, data, lambda, 3);
         let hyper = &state.lambda.hyper;
         let valid = |(row, values): (usize, &[f64])| {
-            model.in_domain(row, values) && model.above_prior(hyper, row, values)
+            model.in_domain(row, values) && above_prior(model, hyper, row, values) != Some(false)
         };
         assert!(state.lambda.table().rows().enumerate().all(valid), "{name}, restart {restart}");
         assert_eq!(state.guard_hits, 0, "{name}");
@@ -193,14 +202,14 @@ fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 }
 
 law!(shared: an_empty_batch_changes_nothing(300), empty);
-fn empty<M: Model>(name: &str, model: &M, data: &M::Data) {
+fn empty<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (nothing, bound) = pass(model, data, &lambda, Vec::new());
     assert!(nothing.values().iter().all(|&x| x.to_bits() == 0) && bound.to_bits() == 0, "{name}");
 }
 
 law!(shared: a_local_step_does_not_remember(300), adds);
-fn adds<M: Model>(name: &str, model: &M, data: &M::Data) {
+fn adds<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (expect, mut scratch) = (expect_of(model, &lambda), model.scratch());
     let layout = model.layout();
@@ -240,11 +249,9 @@ fn wire<M: Model>(name: &str, model: &M, data: &M::Data) {
     let expect = expect_of(model, &lambda);
     let text = serde_json::to_string(&expect).unwrap();
     let received: M::Expect = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let batch = everything(model, data);
+    let (batch, rows) = everything(model, data, &lambda);
     let (mut here, mut there) = (raw_of(model), raw_of(model));
-    if let Some(blocks) = &batch.blocks {
-        (here.rows, there.rows) = (blocks.rows.clone(), blocks.rows.clone());
-    }
+    (here.rows, there.rows) = (rows.clone(), rows);
     let one = local_pass(model, &expect, data, &batch, &mut here);
     let two = local_pass(model, &received, data, &batch, &mut there);
     assert_eq!(bits(here.values()), bits(there.values()), "{name}");

@@ -3,10 +3,10 @@
 mod common;
 
 use lehr::data::Docs;
+use lehr::fit::State;
 use lehr::math::table::Table;
 use lehr::model::{Ask, Local, Model, RowSet, Shard, Stats};
 use lehr::models::{Lda, LdaParams};
-use lehr::run::fit::State;
 use lehr::step::local::{Executor, Threads};
 use lehr::step::sample::Batch;
 use lehr::step::update::{Guard, Step, Steps, Updater};

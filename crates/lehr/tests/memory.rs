@@ -4,14 +4,14 @@ mod common;
 
 use lehr::FitConfig;
 use lehr::data::{Docs, Points};
+use lehr::fit::stop::{Change, StopReason};
+use lehr::fit::{State, Watcher};
 use lehr::models::mixture::{Covariance, Defaults};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
 use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{Extension, RunDirectory};
-use lehr::run::fit::{State, Watcher};
 use lehr::run::memory::{Begin, Fitted, Items};
 use lehr::run::session;
-use lehr::run::stop::{Change, StopReason};
 
 fn points(n: usize) -> Points {
     let around = |n: usize| ((n % 3) * 10) as f64 + ((n * 7919) % 100) as f64 / 50.0;
@@ -113,7 +113,7 @@ impl Watcher for StopAt {
     fn after_step(
         &mut self,
         state: &State,
-        _: &dyn Fn() -> lehr::run::fit::Progress,
+        _: &dyn Fn() -> lehr::fit::Progress,
     ) -> lehr::Result<()> {
         self.1 = state.step;
         Ok(())

@@ -7,11 +7,11 @@ use common::{
 };
 use lehr::FitConfig;
 use lehr::data::{Ratings, Side};
+use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::math::packed::Symmetric;
-use lehr::model::{Dataset, HyperStep, Model, RowSet, Stats};
+use lehr::model::{Dataset, HyperStep, Learn, Model, RowSet, Stats};
 use lehr::models::{Pmf, PmfParams, Stored};
-use lehr::run::fit::State;
 use lehr::run::objective;
 use lehr::step::local::Threads;
 use lehr::step::schedule::{Effective, StepSize};
@@ -21,7 +21,7 @@ fn small(seed: u64) -> MadeRatings {
 }
 
 fn bound(pmf: &Pmf, lambda: &Lambda, data: &Ratings) -> f64 {
-    objective::bound(pmf, lambda, data, &mut Threads::new())
+    lehr::fit::bound(pmf, lambda, &mut Threads::new(pmf, data)).unwrap()
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_small_problem_agrees_with_brute_force() {
         let table = start(&pmf, ratings);
         let mut ours = State::at(&pmf, table.clone()).lambda;
         let mut theirs = ours.clone();
-        let hyper = pmf.hyper();
+        let hyper = hyper(&pmf);
         for sweep in 0..4 {
             // Brute force, rating by rating, users and then items.
             let found = by_hand(&pmf, ratings, &theirs, n_users, n, 0.4);
@@ -289,18 +289,17 @@ fn gauge_step(pmf: &Pmf, ratings: &Ratings, lambda: &mut Lambda) {
     let mut expect = Default::default();
     pmf.refresh(lambda, &RowSet::all(layout.n_rows), &mut expect);
     let raw = Stats::empty(layout.n_rows, layout.raw_width);
-    let batch = ratings.n_ratings();
     let step = HyperStep {
         step: 1,
         rho: 1.0,
-        batch,
+        size: ratings.n_ratings(),
         full: true,
         epoch_ends: true,
         sums: &[],
         raw: &raw,
-        blocks: None,
+        batch: &RowBatch::all(&layout, 1, ratings.groups(1)),
     };
-    pmf.learn_hyper(step, lambda, &mut expect);
+    pmf.learn(step, lambda, &mut expect);
 }
 
 #[test]
@@ -452,7 +451,7 @@ fn one_rating_none_and_many() {
                 .iter()
                 .zip(&eta)
                 .any(|(x, e)| (x - e).abs() > 1e-6 * (1.0 + e));
-            assert!(!far || lambda.hyper != pmf.hyper(), "{name}: nothing is known of user 1");
+            assert!(!far || lambda.hyper != hyper(&pmf), "{name}: nothing is known of user 1");
             let predictor = pmf.predictor(lambda);
             for i in 0..3 {
                 for j in 0..3 {

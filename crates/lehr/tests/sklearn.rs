@@ -5,9 +5,9 @@ mod common;
 
 use common::sweeps;
 use lehr::data::Points;
+use lehr::fit::State;
 use lehr::models::mixture::{Covariance, Weights};
 use lehr::models::{Mixture, MixtureParams};
-use lehr::run::fit::State;
 use lehr::step::local::log_predictive;
 use serde_json::Value;
 

@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use common::{clusters, dirichlet, documents, made_ratings, rng};
 use lehr::FitConfig;
+use lehr::fit::{Progress, State, Watcher};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
-use lehr::run::fit::{Progress, State, Watcher};
 use lehr::run::session;
 use lehr::step::schedule::Effective;
 

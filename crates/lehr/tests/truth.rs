@@ -6,9 +6,9 @@ mod common;
 use common::{clusters, every_mixture, rng, sweeps, watched};
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::State;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Mixture, MixtureParams};
-use lehr::run::fit::State;
 use lehr::step::local::log_predictive;
 
 // ---- Plain dense 2 x 2 algebra and special functions, on purpose not the library's. ----

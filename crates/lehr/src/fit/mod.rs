@@ -198,8 +198,7 @@ impl<'a, M: Model> Fit<'a, M> {
             engine.sum(work, &mut warm.clone(), &mut stats)?;
             Ok(stats)
         };
-        let guarded =
-            updater.apply(model, pass.phases(), pass.steps(), raw, noiseless, lambda)?;
+        let guarded = updater.apply(model, pass.phases(), pass.steps(), raw, noiseless, lambda)?;
         M::Pass::follow(model, lambda, &raw.rows, expect);
         state.guard_hits += guarded.hits;
         state.guard_checks += guarded.noisy;

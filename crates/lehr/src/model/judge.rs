@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Ask, Dataset, Local, Model, RowSet, SHARD, Shard};
 use crate::lambda::Lambda;
 use crate::step::pass::Pass;
-use crate::step::shared::Shared;
+use crate::step::shared::SharedModel;
 
 /// Scores and measures of a model's own.
 pub trait Judge<M: Model>: Sync {
@@ -53,16 +53,12 @@ pub(crate) fn score<M: Model>(
 }
 
 /// Does `work` on every shard of the items, on all threads; it writes a number for each item.
-pub(crate) fn for_each_item<M, L>(
+pub(crate) fn for_each_item<M: SharedModel>(
     model: &M,
     data: &M::Data,
     rows: &RowSet,
     work: impl Fn(Shard<'_, M::Data>, &mut M::Scratch, &mut [f64]) + Sync,
-) -> Vec<f64>
-where
-    M: Model<Pass = Shared<L>>,
-    L: Local<M::Expect>,
-{
+) -> Vec<f64> {
     let items: Vec<u32> = (0..data.n_items() as u32).collect();
     let mut out = vec![0.0; items.len()];
     out.par_chunks_mut(SHARD).zip(items.par_chunks(SHARD)).for_each_init(
@@ -78,11 +74,7 @@ where
 
 /// Each item's part of the bound: the log of what it would add to the evidence if q stayed as it is. For
 /// models in which all rows share a batch.
-pub fn item_bounds<M, L>(model: &M, lambda: &Lambda, data: &M::Data) -> Vec<f64>
-where
-    M: Model<Pass = Shared<L>>,
-    L: Local<M::Expect>,
-{
+pub fn item_bounds<M: SharedModel>(model: &M, lambda: &Lambda, data: &M::Data) -> Vec<f64> {
     let layout = model.layout();
     let mut rows = RowSet::all(layout.n_rows);
     let items: Vec<u32> = (0..data.n_items() as u32).collect();
@@ -90,17 +82,13 @@ where
     let mut expect = M::Expect::default();
     model.refresh(lambda, &rows, &mut expect);
     for_each_item(model, data, &rows, |shard, scratch, out| {
-        let mut unused = L::new(&layout);
+        let mut unused = M::Local::new(&layout);
         model.local_step(&expect, shard, Ask::EVALUATE, scratch, &mut unused, out);
     })
 }
 
 /// The mean of the items' parts of the bound, weighted by their own weights.
-pub(crate) fn mean_item_bound<M, L>(model: &M, lambda: &Lambda, data: &M::Data) -> f64
-where
-    M: Model<Pass = Shared<L>>,
-    L: Local<M::Expect>,
-{
+pub(crate) fn mean_item_bound<M: SharedModel>(model: &M, lambda: &Lambda, data: &M::Data) -> f64 {
     weighted_mean(data, &item_bounds(model, lambda, data))
 }
 

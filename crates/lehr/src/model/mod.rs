@@ -18,10 +18,10 @@ use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::step::pass::{Pass, ShardOf, SumsOf};
 
-pub use dataset::Dataset;
 pub use crate::stats::{RowSet, Stats};
 pub use crate::step::per_row::PerRow;
-pub use crate::step::shared::Shared;
+pub use crate::step::shared::{Shared, SharedModel};
+pub use dataset::Dataset;
 pub use domain::Domain;
 pub(crate) use domain::{check_rows, guards_of};
 pub use judge::{Judge, Scores, item_bounds};

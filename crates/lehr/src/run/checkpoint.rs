@@ -16,11 +16,11 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::fit::{Outcome, Progress, State};
 use crate::lambda::{Lambda, Lazy};
 use crate::math::table::Table;
 use crate::model::{check_rows, hyper_of};
 use crate::models::{NamedArray, Stored};
-use crate::fit::{Outcome, Progress, State};
 use crate::step::warm::Warm;
 use crate::{Error, Result, write};
 
@@ -299,7 +299,8 @@ pub(super) fn read<M: Stored>(path: &Path, model: &M) -> Result<(Saved, Option<u
         }
         let table = Table::from_values(layout.n_rows, layout.width, values)
             .ok_or_else(|| damaged("lambda has another size than its shape"))?;
-        let hyper_valid = hyper.len() == hyper_of(model).len() && hyper.iter().all(|x| x.is_finite());
+        let hyper_valid =
+            hyper.len() == hyper_of(model).len() && hyper.iter().all(|x| x.is_finite());
         if hyper_valid && are_valid(model, hyper, &table) {
             Ok(table)
         } else {

@@ -13,10 +13,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::error::foreign;
+use crate::fit::{Fitted as Fit, Progress};
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::{BEFORE, NEWEST};
-use crate::fit::{Fitted as Fit, Progress};
 use crate::run::lock::{self, Lock};
 use crate::run::trace::Observation;
 use crate::run::{beside, trace_file};

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::config::{FitConfig, Plan};
+use crate::fit::{Fitted as Fit, Progress, Resume, State, Watcher, fit};
 use crate::lambda::Lambda;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
 use crate::run::directory::{DataRecord, Loaded, RecordOf, RunDirectory, RunResult};
-use crate::fit::{Fitted as Fit, Progress, Resume, State, Watcher, fit};
 use crate::run::session::{GoingOn, go_on, parts, record};
 use crate::run::trace::Observation;
 use crate::run::trace_file;

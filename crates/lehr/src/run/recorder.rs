@@ -4,10 +4,10 @@ use std::fs::File;
 use std::time::Instant;
 
 use crate::config::Plan;
+use crate::fit::{Progress, State, Watcher};
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::directory::RunDirectory;
-use crate::fit::{Progress, State, Watcher};
 use crate::run::trace::Observation;
 use crate::run::trace_file;
 use crate::{Error, Result, write};

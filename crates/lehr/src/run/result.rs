@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::models::Stored;
 use crate::fit::{Fitted as Fit, Outcome, Timings, or_nan};
+use crate::models::Stored;
 use crate::run::trace::Observation;
 
 /// `result.json`: how a fit ended.

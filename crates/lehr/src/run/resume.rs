@@ -1,13 +1,13 @@
 //! Going on with a run directory, whatever state its last process has left it in.
 
 use crate::config::FitConfig;
+use crate::fit::stop::StopReason;
+use crate::fit::{Progress, Watcher};
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::Found;
 use crate::run::directory::{Extension, RunDirectory, RunResult};
-use crate::fit::{Progress, Watcher};
 use crate::run::session::{parts, run};
-use crate::fit::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::run::trace_file;
 use crate::{Error, Result};

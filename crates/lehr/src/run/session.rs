@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::config::{FitConfig, Plan};
+use crate::fit::{Progress, Resume, State, Watcher, fit};
 use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
@@ -13,7 +14,6 @@ use crate::run::directory::{
     Cpu, DataRecord, Extension, FORMAT, Loaded, Record, RecordOf, Recorder, RunDirectory,
     RunResult, now,
 };
-use crate::fit::{Progress, Resume, State, Watcher, fit};
 use crate::run::resume::Resumed;
 use crate::run::trace::Observation;
 use crate::step::sample::split;

@@ -10,9 +10,7 @@ use crate::Result;
 use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::math::rng::Purpose;
-use crate::model::{
-    Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound,
-};
+use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound};
 use crate::step::anneal::{Anneal, Law};
 use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
 use crate::step::pass::Pass;
@@ -32,6 +30,20 @@ pub struct Shared<L = Stats> {
     n_phases: usize,
     step: Step,
     locals: PhantomData<fn() -> L>,
+}
+
+/// A model in which all rows of lambda share a batch.
+pub trait SharedModel: Model<Pass = Shared<Self::Local>> {
+    /// What a shard's local steps leave behind.
+    type Local: Local<Self::Expect>;
+}
+
+impl<M, L> SharedModel for M
+where
+    M: Model<Pass = Shared<L>>,
+    L: Local<M::Expect>,
+{
+    type Local = L;
 }
 
 impl<M, L> Pass<M> for Shared<L>
@@ -204,19 +216,16 @@ where
 /// The local steps of some items. `weights` are their annealing weights, which become w_n; `bounds` get each
 /// item's part of the bound times its own weight, if asked for.
 #[allow(clippy::too_many_arguments)]
-pub(super) fn run_shard<M, L>(
+pub(super) fn run_shard<M: SharedModel>(
     model: &M,
     expect: &M::Expect,
     shard: Shard<'_, M::Data>,
     weights: &mut [f64],
     ask: Ask,
     scratch: &mut M::Scratch,
-    local: &mut L,
+    local: &mut M::Local,
     bounds: &mut [f64],
-) where
-    M: Model<Pass = Shared<L>>,
-    L: Local<M::Expect>,
-{
+) {
     let (data, items) = (shard.data, shard.items);
     let own = data.item_weights();
     if let Some(own) = own {

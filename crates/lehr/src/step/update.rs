@@ -7,9 +7,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
 use crate::lambda::{Lambda, Lazy, catch_up};
 use crate::math::table::Table;
-use crate::Result;
 use crate::model::{Layout, Model, RowSet, Stats, Target, check_rows, hyper_of};
 
 /// What to do when noise would push a row of lambda out of its domain. Annealing weights can be

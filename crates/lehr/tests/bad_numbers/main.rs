@@ -15,11 +15,11 @@ use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
 use common::{STARTS, rng};
 use lehr::data::Points;
+use lehr::fit::{Problem, Progress, State, Watcher, fit};
 use lehr::model::{Blocks, Dataset, Model};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::run::fit::{Problem, Progress, State, Watcher, fit};
 use lehr::run::trace::Observation;
 use lehr::step::anneal::Law;
 use lehr::step::sample::Sampling;

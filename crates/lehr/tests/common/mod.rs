@@ -7,12 +7,12 @@ pub mod bernoulli;
 pub mod bits_of;
 
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
+use lehr::fit::{Fitted, State, Watcher};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
-use lehr::model::Model;
+use lehr::model::{Model, SharedModel};
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::fit::{Fitted, State, Watcher};
 use lehr::run::trace::Observation;
 use lehr::{FitConfig, Result};
 
@@ -219,10 +219,16 @@ pub trait ForModel {
     fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data);
 }
 
+/// A work for every model in which all rows share a batch.
+pub trait ForSharedModel {
+    /// The work.
+    fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data);
+}
+
 /// A work for every model of points.
 pub trait ForPointsModel {
     /// The work.
-    fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points);
+    fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points);
 }
 
 /// Does the work with all eight Gaussian mixtures and with the mixture of Bernoullis.
@@ -237,7 +243,13 @@ pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
 
 /// Does the work with every model: those in which one batch serves all rows, and matrix factorisation.
 pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
-    for_every_shared_model(n_items, work);
+    struct Any<'a, W>(&'a W);
+    impl<W: ForModel> ForSharedModel for Any<'_, W> {
+        fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data) {
+            self.0.run(name, model, data);
+        }
+    }
+    for_every_shared_model(n_items, &Any(work));
     let made = made_ratings((n_items / 20 + 2, n_items / 30 + 2, 2), n_items, (1.0, 0.5, 0.5), 7);
     for (name, params) in [
         ("PMF", PmfParams::new(3)),
@@ -249,10 +261,10 @@ pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
 }
 
 /// Does the work with every model in which one batch serves all rows: those of points, and LDA in its two precisions.
-pub fn for_every_shared_model<W: ForModel>(n_items: usize, work: &W) {
+pub fn for_every_shared_model<W: ForSharedModel>(n_items: usize, work: &W) {
     struct OfPoints<'a, W>(&'a W);
-    impl<W: ForModel> ForPointsModel for OfPoints<'_, W> {
-        fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+    impl<W: ForSharedModel> ForPointsModel for OfPoints<'_, W> {
+        fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
             self.0.run(name, model, data);
         }
     }
@@ -262,6 +274,16 @@ pub fn for_every_shared_model<W: ForModel>(n_items: usize, work: &W) {
         let lda = Lda::new(LdaParams { exact, ..LdaParams::new(4) }, &docs).unwrap();
         work.run(if exact { "LDA, exact" } else { "LDA" }, &lda, &docs);
     }
+}
+
+/// The hyperparameters of a model at the start.
+pub fn hyper<M: Model>(model: &M) -> Vec<f64> {
+    model.learner().map_or(Vec::new(), |learner| learner.hyper())
+}
+
+/// Whether a row is above its prior, of models that can tell.
+pub fn above_prior<M: Model>(model: &M, hyper: &[f64], row: usize, values: &[f64]) -> Option<bool> {
+    model.domain().map(|domain| domain.above_prior(hyper, row, values))
 }
 
 /// A start at a fixed address.

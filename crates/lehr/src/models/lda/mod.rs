@@ -49,14 +49,12 @@ const MARGIN: f64 = 1e-6;
 /// ```
 /// use lehr::data::Docs;
 /// use lehr::models::{Lda, LdaParams};
-/// use lehr::run::fit::{Problem, fit};
 ///
 /// // Twenty documents about words 0 to 2, twenty about words 3 to 5.
 /// let doc = |n: u32| (0..3).map(|w| (3 * (n % 2) + w, 4.0)).collect();
 /// let docs = Docs::from_rows((0..40).map(doc), 6)?;
 /// let lda = Lda::new(LdaParams::new(2), &docs)?;
-/// let plan = lehr::FitConfig::default().check(docs.n_items())?;
-/// let fitted = fit(Problem { model: &lda, data: &docs, heldout: None }, &plan, 1, None, &mut ())?;
+/// let fitted = lehr::fit(&lda, &docs).threads(1).run()?;
 /// let topics = lda.topics(&fitted.state.lambda, 3, 0.6);
 /// let mut words: Vec<usize> = topics[0].by_probability.iter().map(|(word, _)| *word).collect();
 /// words.sort();

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::{Mixture, Scratch, Spread};
 use crate::data::Points;
+use crate::lambda::Lambda;
 use crate::math::kernels::{GaussianBlock, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
-use crate::lambda::Lambda;
 use crate::model::{Model, RowSet, SHARD, Shard, for_each_item, weighted_mean};
 
 /// One component of a fitted mixture, in the data's units.

@@ -62,7 +62,6 @@ const KAPPA: f64 = 0.5;
 /// ```
 /// use lehr::data::{Duplicates, Ids, Ratings};
 /// use lehr::models::{Pmf, PmfParams};
-/// use lehr::run::fit::{Problem, fit};
 ///
 /// // Users 0 to 9 like even items, users 10 to 19 odd ones; every third rating is unknown.
 /// let (mut users, mut items) = (Ids::default(), Ids::default());
@@ -74,8 +73,7 @@ const KAPPA: f64 = 0.5;
 /// }
 /// let ratings = Ratings::new(users, items, user, item, rating, Duplicates::Refuse)?;
 /// let pmf = Pmf::new(PmfParams::new(2), &ratings)?;
-/// let plan = lehr::FitConfig::default().check_for(&ratings)?;
-/// let fitted = fit(Problem { model: &pmf, data: &ratings, heldout: None }, &plan, 1, None, &mut ())?;
+/// let fitted = lehr::fit(&pmf, &ratings).threads(1).run()?;
 /// let predictor = pmf.predictor(&fitted.state.lambda);
 /// let unknown = predictor.predict(pmf.find_user("0"), pmf.find_item("6"));
 /// assert!((unknown.mean - 5.0).abs() < 0.5, "{unknown:?}");
