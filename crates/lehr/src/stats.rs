@@ -105,6 +105,11 @@ impl RowSet {
         }
     }
 
+    /// Whether it holds all rows there are, whatever the items.
+    pub fn is_all(&self) -> bool {
+        self.all
+    }
+
     /// How many rows.
     pub fn len(&self) -> usize {
         if self.all { self.n_rows } else { self.rows.len() }

@@ -25,23 +25,20 @@ use crate::{Error, Result};
 /// # Ok::<(), lehr::Error>(())
 /// ```
 pub fn fit<'a, M: Model>(model: &'a M, data: &'a M::Data) -> FitBuilder<'a, M> {
-    FitBuilder {
-        model,
-        data,
-        heldout: None,
-        config: FitConfig::default(),
-        plan: None,
-        resume: None,
-        engine: None,
-        driver: &Restarts,
-        watcher: None,
-    }
+    FitBuilder::new(model, Some(data), None)
+}
+
+/// Fits a model to the items that an engine has, wherever those are. There is nothing to make a random start
+/// from: [`FitBuilder::from`] says where to begin.
+pub fn fit_on<'a, M: Model>(model: &'a M, engine: &'a mut dyn Engine<M>) -> FitBuilder<'a, M> {
+    FitBuilder::new(model, None, Some(engine))
 }
 
 /// A fit that is about to be run; see [`fit`].
 pub struct FitBuilder<'a, M: Model> {
     model: &'a M,
-    data: &'a M::Data,
+    /// The items, if they are here.
+    data: Option<&'a M::Data>,
     heldout: Option<&'a M::Data>,
     config: FitConfig,
     plan: Option<Plan>,
@@ -52,6 +49,24 @@ pub struct FitBuilder<'a, M: Model> {
 }
 
 impl<'a, M: Model> FitBuilder<'a, M> {
+    fn new(
+        model: &'a M,
+        data: Option<&'a M::Data>,
+        engine: Option<&'a mut dyn Engine<M>>,
+    ) -> Self {
+        FitBuilder {
+            model,
+            data,
+            heldout: None,
+            config: FitConfig::default(),
+            plan: None,
+            resume: None,
+            engine,
+            driver: &Restarts,
+            watcher: None,
+        }
+    }
+
     /// How to fit; the defaults are those of batch VI.
     pub fn config(self, config: FitConfig) -> Self {
         FitBuilder { config, ..self }
@@ -83,11 +98,6 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         FitBuilder { resume, ..self }
     }
 
-    /// Where local steps run, if not on threads of this process.
-    pub fn engine(self, engine: &'a mut dyn Engine<M>) -> Self {
-        FitBuilder { engine: Some(engine), ..self }
-    }
-
     /// What runs fits one after the other, if not restarts.
     pub fn driver(self, driver: &'a dyn Driver<M>) -> Self {
         FitBuilder { driver, ..self }
@@ -102,9 +112,12 @@ impl<'a, M: Model> FitBuilder<'a, M> {
     pub fn run(self) -> Result<Fitted> {
         let FitBuilder { model, data, heldout, config, plan, resume, engine, driver, watcher } =
             self;
-        let plan = match plan {
-            Some(plan) => plan,
-            None => config.check_for(data)?,
+        let plan = match (plan, data, &engine) {
+            (Some(plan), ..) => plan,
+            (None, Some(data), _) => config.check_for(data)?,
+            (None, None, engine) => {
+                config.check(engine.as_ref().map_or(0, |engine| engine.sizes().n_items))?
+            }
         };
         plan.check_model(model)?;
         let threads = config.threads;
@@ -113,13 +126,16 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             .thread_name(|i| format!("lehr-{i}"))
             .build()
             .map_err(|error| Error::config("threads", threads, format!("{error}; try fewer")))?;
-        let start = |restart: u32| State::start(model, data, plan.seed, restart);
+        let start = |restart: u32| match data {
+            Some(data) => State::start(model, data, plan.seed, restart),
+            None => Err(Error::data("there are no items here to make a start from; give a state")),
+        };
         // The whole loop lives in our own pool: nothing here ever touches rayon's global one.
         pool.install(|| {
-            let mut own = Threads::new(model, data);
-            let engine: &mut dyn Engine<M> = match engine {
-                Some(engine) => engine,
-                None => &mut own,
+            let mut threads = data.map(|data| Threads::new(model, data));
+            let threads = threads.as_mut().map(|threads| threads as &mut dyn Engine<M>);
+            let Some(engine) = engine.or(threads) else {
+                return Err(Error::data("there are no items to fit"));
             };
             let (plan, start, meter) = (&plan, &start, Meter::default());
             let mut session = Session { model, heldout, plan, engine, start, meter };

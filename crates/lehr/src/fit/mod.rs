@@ -23,7 +23,7 @@ use crate::step::update::Updater;
 use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
-pub use builder::{FitBuilder, fit};
+pub use builder::{FitBuilder, fit, fit_on};
 pub use drive::{Driver, Fitted, Resume, Session};
 use meter::Part;
 pub use meter::{Meter, Timings};

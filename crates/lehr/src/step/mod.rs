@@ -8,4 +8,5 @@ pub mod pass;
 pub mod shared;
 pub mod per_row;
 pub mod engine;
+pub mod message;
 pub mod update;

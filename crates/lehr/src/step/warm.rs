@@ -45,7 +45,7 @@ impl Warm {
     }
 
     /// The numbers of some items, in their order.
-    pub(crate) fn fetch(&self, items: &[u32], out: &mut Vec<f32>) {
+    pub fn fetch(&self, items: &[u32], out: &mut Vec<f32>) {
         out.clear();
         for &n in items {
             out.extend_from_slice(&self.values[n as usize * self.width..][..self.width]);
