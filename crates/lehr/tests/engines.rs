@@ -248,7 +248,8 @@ fn mixtures_have_the_bits_of_the_threads() {
             let whole = if config.contains("batch") { 2048 } else { 2500 };
             let items: Vec<u32> = (0..whole).collect();
             let data = &points.subset(&items);
-            let traffic = same_bits(&format!("{name}: {config}"), &mixture, data, 512, &toml_of(config));
+            let traffic =
+                same_bits(&format!("{name}: {config}"), &mixture, data, 512, &toml_of(config));
             assert!(traffic > 0);
         }
     }

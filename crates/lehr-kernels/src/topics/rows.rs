@@ -57,7 +57,11 @@ impl TopicRows {
         let width = self.stride() / 16;
         TopicRows {
             n_topics: self.n_topics,
-            lines: rows.iter().flat_map(|&row| &self.lines[row * width..][..width]).copied().collect(),
+            lines: rows
+                .iter()
+                .flat_map(|&row| &self.lines[row * width..][..width])
+                .copied()
+                .collect(),
             sums: rows.iter().map(|&row| self.sums[row]).collect(),
             ln_scale: rows.iter().map(|&row| self.ln_scale[row]).collect(),
         }

@@ -49,11 +49,7 @@ pub struct FitBuilder<'a, M: Model> {
 }
 
 impl<'a, M: Model> FitBuilder<'a, M> {
-    fn new(
-        model: &'a M,
-        data: Option<&'a M::Data>,
-        engine: Option<&'a mut dyn Engine<M>>,
-    ) -> Self {
+    fn new(model: &'a M, data: Option<&'a M::Data>, engine: Option<&'a mut dyn Engine<M>>) -> Self {
         FitBuilder {
             model,
             data,

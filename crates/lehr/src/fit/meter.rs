@@ -63,8 +63,13 @@ impl Meter {
         result
     }
 
-    /// Adds seconds to a part; negative ones belong to another part.
-    pub(crate) fn add(&self, part: Part, seconds: f64) {
+    /// Counts seconds of one part for another: noise that workers draw within line 5.
+    pub(crate) fn shift(&self, from: Part, to: Part, seconds: f64) {
+        self.add(from, -seconds);
+        self.add(to, seconds);
+    }
+
+    fn add(&self, part: Part, seconds: f64) {
         let mut timings = self.timings.get();
         *match part {
             Part::Sample => &mut timings.sample,

@@ -1,12 +1,13 @@
 //! A fit is a value: made at a state, looked at, stepped, run under a plan, kept or dropped.
 //!
-//! The loop is here and nowhere else. [`drive`] has what runs fits one after the other, [`stop`] what ends
-//! them; `observe.rs` evaluates the bound.
+//! Algorithm 1 is here and nowhere else: [`Fit::step`]. `run.rs` runs it under a plan, `observe.rs` evaluates the
+//! bound, [`stop`] says when it ends, and [`drive`] has what runs fits one after the other.
 
 mod builder;
 pub mod drive;
 mod meter;
 mod observe;
+mod run;
 mod state;
 pub mod stop;
 mod watch;
@@ -16,7 +17,6 @@ use std::time::Instant;
 use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
-use crate::run::trace::Observation;
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
 use crate::step::update::Updater;
@@ -28,9 +28,9 @@ pub use drive::{Driver, Fitted, Resume, Session};
 use meter::Part;
 pub use meter::{Meter, Timings};
 pub use observe::bound;
+pub use run::End;
 pub(crate) use state::or_nan;
 pub use state::{DriverPart, Outcome, Progress, State};
-use stop::{StopReason, Tolerance};
 pub use watch::Watcher;
 
 /// Steps between exact sums of a lazy lambda's columns, which are otherwise kept along.
@@ -72,26 +72,6 @@ pub struct Fit<'a, M: Model> {
     began: (Instant, f64),
     /// Where it stands.
     pub state: State,
-}
-
-/// What the next look at a fit is for.
-#[derive(Debug, Clone, Copy)]
-struct Due {
-    /// Why the plan ends here, if it does.
-    end: Option<StopReason>,
-    /// Whether the bound is evaluated.
-    observed: bool,
-    /// Whether that is in the plan's rhythm.
-    regular: bool,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct End {
-    /// Why.
-    pub stop: StopReason,
-    /// The last bound; NaN if it was never evaluated.
-    pub bound: f64,
 }
 
 impl<'a, M: Model> Fit<'a, M> {
@@ -136,8 +116,10 @@ impl<'a, M: Model> Fit<'a, M> {
     fn sum(&mut self, pass: usize, ask: Ask) -> Result<Sums> {
         let Fit { model, plan, engine, meter, passes, expect, raw, state, .. } = self;
         let (t, pass) = (plan.own_step(state.step + 1), &mut passes[pass]);
-        meter.time(Part::Sample, || pass.draw(t, engine.sizes())); //      1    S_t
-        meter.time(Part::Anneal, || pass.weigh(t)); //                     2-4  w_n = 1 + e_n - mean(e)
+        // 1    S_t: the items of this step.
+        meter.time(Part::Sample, || pass.draw(t, engine.sizes()));
+        // 2-4  e_n: noise of the size that a batch of M items would have; w_n = 1 + e_n - mean(e).
+        meter.time(Part::Anneal, || pass.weigh(t));
         if !ask.is_something() {
             return Ok(Sums::default());
         }
@@ -148,16 +130,16 @@ impl<'a, M: Model> Fit<'a, M> {
         meter.time(Part::Update, || pass.refresh(model, &mut **engine, lambda, rows, expect))?;
         let ask = Ask { shrink: pass.shrink(), ..ask };
         let work = Work { model: *model, expect, batch: pass.batch(), ask };
-        let sums = meter.time(Part::Local, || engine.sum(work, &mut state.warm, raw))?; // 5  s
-        meter.add(Part::Anneal, sums.noise_seconds);
-        meter.add(Part::Local, -sums.noise_seconds);
+        // 5    s = sum_n w_n E_q[t(theta_n)].
+        let sums = meter.time(Part::Local, || engine.sum(work, &mut state.warm, raw))?;
+        meter.shift(Part::Local, Part::Anneal, sums.noise_seconds);
         Ok(sums)
     }
 
     /// Algorithm 1, line 6, from the statistics of the first pass; then the other passes of the step, and the
     /// hyperparameters.
     fn update(&mut self, first: Sums) -> Result<()> {
-        let t = self.state.step + 1;
+        let (meter, t) = (self.meter, self.state.step + 1);
         let mut sums = first;
         let hyper_sums = std::mem::take(&mut sums.hyper);
         self.state.items += self.passes[0].n_items() as u64;
@@ -165,12 +147,10 @@ impl<'a, M: Model> Fit<'a, M> {
             if pass > 0 {
                 sums = self.sum(pass, Ask::STATS)?;
             }
-            self.meter.iterate(sums.iterations);
-            self.meter.time(Part::Update, || self.passes[pass].size_steps(self.plan, t)); // rho, N/|S|
-            let meter = self.meter;
-            meter.time(Part::Update, || self.apply(pass))?; // 6  lambda <- (1-rho) lambda + rho (eta + N/|S| s)
+            meter.iterate(sums.iterations);
+            // 6    lambda <- (1 - rho) lambda + rho (eta + N/|S| s), row by row.
+            meter.time(Part::Update, || self.apply(pass, t))?;
         }
-        let meter = self.meter;
         meter.time(Part::Update, || self.learn(t, &hyper_sums))?;
         self.state.step = t;
         self.state.seconds = self.seconds();
@@ -184,9 +164,10 @@ impl<'a, M: Model> Fit<'a, M> {
     }
 
     /// Line 6 for one pass; the guard may ask for the same statistics without noise.
-    fn apply(&mut self, pass: usize) -> Result<()> {
-        let Fit { model, engine, passes, updater, expect, raw, state, .. } = self;
-        let (model, pass) = (*model, &passes[pass]);
+    fn apply(&mut self, pass: usize, t: u64) -> Result<()> {
+        let Fit { model, plan, engine, passes, updater, expect, raw, state, .. } = self;
+        let (model, pass) = (*model, &mut passes[pass]);
+        pass.size_steps(plan, t);
         let State { lambda, warm, .. } = state;
         let noiseless = |rows: &RowSet, slots: &[usize]| {
             let (batch, rows) = pass.noiseless(rows, slots);
@@ -230,76 +211,6 @@ impl<'a, M: Model> Fit<'a, M> {
             state.catch_up(*model);
         }
         Ok(())
-    }
-
-    /// Looks at the state as it is: the bound, scores and measures.
-    pub fn look(&mut self) -> Result<Observation> {
-        let due = Due { end: Some(StopReason::Steps), observed: true, regular: true };
-        let sums = self.sum(0, self.ask(due))?;
-        self.observe(&sums, false)
-    }
-
-    /// Runs the plan to its end, or until the watcher asks for one. `history` are this run's observations
-    /// before an interruption, if there was one; `progress` makes what a checkpoint holds of the state.
-    pub fn run(
-        &mut self,
-        history: &[Observation],
-        watcher: &mut dyn Watcher,
-        progress: &dyn Fn(&State) -> Progress,
-    ) -> Result<End> {
-        let meter = self.meter;
-        let mut tolerance = Tolerance::of_plan(self.plan, self.words());
-        for seen in history.iter().filter(|o| o.step < self.state.step && !o.closing) {
-            tolerance.reached(seen.step, seen.bound);
-        }
-        let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
-        loop {
-            let due = self.due();
-            if let (Some(stop), false) = (due.end, due.observed) {
-                self.check_finite()?;
-                return Ok(End { stop, bound });
-            }
-            let sums = self.sum(0, self.ask(due))?;
-            if due.observed {
-                let seen = meter.time(Part::Observe, || self.observe(&sums, !due.regular))?;
-                bound = seen.bound;
-                // Should it ask for a stop: the step is made first, so that items' local state
-                // and lambda are of the same age.
-                meter.time(Part::Observe, || watcher.observe(&seen))?;
-                let converged = due.regular && tolerance.reached(self.state.step, bound);
-                if let Some(stop) = converged.then_some(StopReason::Converged).or(due.end) {
-                    return Ok(End { stop, bound });
-                }
-            }
-            self.update(sums)?;
-            let (state, seen) = (&self.state, &mut *watcher);
-            meter.time(Part::Checkpoint, || seen.after_step(state, &|| progress(state)))?;
-            if watcher.wants_stop() {
-                return Ok(End { stop: StopReason::Interrupted, bound });
-            }
-        }
-    }
-
-    fn due(&self) -> Due {
-        let (plan, step) = (self.plan, self.state.step);
-        let end = plan.ends(step, self.meter.seconds());
-        let evaluates = plan.eval_every > 0;
-        let regular = evaluates && plan.own_step(step).is_multiple_of(plan.eval_every);
-        Due { end, observed: evaluates && (regular || end.is_some()), regular }
-    }
-
-    /// A full batch has its bound from the step's own pass.
-    fn ask(&self, due: Due) -> Ask {
-        let bound = due.observed && self.plan.batch.is_none();
-        Ask { stats: due.end.is_none(), bound, precise: false, shrink: 0.0 }
-    }
-
-    /// Without a bound nothing else reveals that a fit has diverged.
-    fn check_finite(&self) -> Result<()> {
-        if self.state.lambda.is_finite() {
-            return Ok(());
-        }
-        Err(ErrorKind::Diverged { bound: f64::NAN, step: self.state.step }.into())
     }
 
     fn seconds(&self) -> f64 {

@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Ask, Dataset, Local, Model, PerRow, RowSet, RowShard, Shard, SharedModel, Stats};
+use crate::model::{
+    Ask, Dataset, Local, Model, PerRow, RowSet, RowShard, Shard, SharedModel, Stats,
+};
 use crate::step::shared::run_shard;
 
 /// Neighbouring items of a shard, for the worker that has them.
