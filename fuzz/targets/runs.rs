@@ -8,9 +8,9 @@ use lehr::FitConfig;
 use lehr::data::Ids;
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
 use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
-use lehr::run::checkpoint;
-use lehr::run::directory::{Loaded, RunDirectory};
-use lehr::run::session;
+use lehr::store::checkpoint;
+use lehr::store::directory::{Loaded, RunDirectory};
+use lehr::store::session;
 
 use super::config::{ConfigFile, model_table};
 use super::{Folder, Read, repair, told};

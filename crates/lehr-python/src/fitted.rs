@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use lehr::models::Stored;
-use lehr::run::directory::RunDirectory;
-use lehr::run::memory::Fitted;
+use lehr::store::directory::RunDirectory;
+use lehr::store::memory::Fitted;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -61,11 +61,11 @@ macro_rules! model_class {
         $(#[$doc])*
         #[pyclass(frozen, module = "lehr._lehr")]
         pub struct $Class {
-            pub fitted: std::sync::Arc<lehr::run::memory::Fitted<lehr::models::$Class>>,
+            pub fitted: std::sync::Arc<lehr::store::memory::Fitted<lehr::models::$Class>>,
         }
 
         impl $Class {
-            pub fn new(fitted: lehr::run::memory::Fitted<lehr::models::$Class>) -> Self {
+            pub fn new(fitted: lehr::store::memory::Fitted<lehr::models::$Class>) -> Self {
                 $Class { fitted: std::sync::Arc::new(fitted) }
             }
         }
@@ -84,7 +84,7 @@ macro_rules! model_class {
                 begin: Option<numpy::PyReadonlyArray2<'_, f64>>,
                 like: Option<&$Class>,
             ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
-                use lehr::run::memory::{Begin, Fitted, Items};
+                use lehr::store::memory::{Begin, Fitted, Items};
                 let params = $crate::setting::settings(params)?;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let begin = match &begin {
@@ -121,7 +121,7 @@ macro_rules! model_class {
                 config: &str,
                 watch: Option<pyo3::Py<pyo3::PyAny>>,
             ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
-                use lehr::run::memory::Items;
+                use lehr::store::memory::Items;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
                     let source = data.source.as_ref().map(|(path, options)| (&**path, options));
@@ -141,7 +141,7 @@ macro_rules! model_class {
             fn load(py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<Self> {
                 $crate::run::computed(py, 1, || {
                     $crate::fitted::check_model(&path, &$names)?;
-                    Ok($Class::new(lehr::run::memory::Fitted::load(&path)?))
+                    Ok($Class::new(lehr::store::memory::Fitted::load(&path)?))
                 })
             }
 
@@ -158,7 +158,7 @@ macro_rules! model_class {
             #[staticmethod]
             fn from_bytes(py: pyo3::Python<'_>, bytes: &[u8]) -> pyo3::PyResult<Self> {
                 $crate::run::computed(py, 1, || {
-                    Ok($Class::new(lehr::run::memory::Fitted::from_bytes(bytes)?))
+                    Ok($Class::new(lehr::store::memory::Fitted::from_bytes(bytes)?))
                 })
             }
 

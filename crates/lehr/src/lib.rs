@@ -28,6 +28,7 @@ pub mod stats;
 pub mod model;
 pub mod step;
 pub mod run;
+pub mod store;
 pub mod models;
 pub mod family;
 pub mod math;

@@ -12,10 +12,10 @@ use lehr::math::table::Table;
 use lehr::model::{Model, RowSet, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::checkpoint::{self, Saved};
 use lehr::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
 use lehr::run::trace::Observation;
 use lehr::step::update::{Guard, Step, Steps, Updater};
+use lehr::store::checkpoint::{self, Saved};
 
 const WORDS: usize = 700;
 const TOPICS: usize = 3;

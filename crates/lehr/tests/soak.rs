@@ -15,8 +15,8 @@ use common::{clusters, dirichlet, documents, made_ratings, rng};
 use lehr::FitConfig;
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
 use lehr::run::fit::{Progress, State, Watcher};
-use lehr::run::session;
 use lehr::step::schedule::Effective;
+use lehr::store::session;
 
 /// The loop sums afresh every 1024 steps; the step before is where an error would be largest.
 const SUMMED_EVERY: u64 = 1024;

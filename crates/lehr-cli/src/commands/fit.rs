@@ -8,9 +8,9 @@ use lehr::FitConfig;
 use lehr::models::mixture::{Mixture, Weights};
 use lehr::models::{Lda, Pmf};
 use lehr::read::Unknown;
-use lehr::run::directory::RunResult;
-use lehr::run::session;
 use lehr::run::stop::StopReason;
+use lehr::store::directory::RunResult;
+use lehr::store::session;
 
 use super::End;
 use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs, PmfArgs};

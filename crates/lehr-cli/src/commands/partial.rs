@@ -3,8 +3,8 @@
 use anyhow::bail;
 
 use lehr::model::Dataset;
-use lehr::run::directory::RunDirectory;
-use lehr::run::session;
+use lehr::store::directory::RunDirectory;
+use lehr::store::session;
 use lehr::{ErrorKind, FitConfig};
 
 use super::{End, fit};

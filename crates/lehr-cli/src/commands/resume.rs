@@ -1,7 +1,7 @@
 //! `lehr resume`: go on with a run.
 
-use lehr::run::directory::{Extension, RunDirectory};
-use lehr::run::session;
+use lehr::store::directory::{Extension, RunDirectory};
+use lehr::store::session;
 
 use super::{End, fit};
 use crate::args::ResumeArgs;

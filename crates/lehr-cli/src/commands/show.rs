@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal;
 
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::RunDirectory;
 use lehr::run::fit::Progress;
 use lehr::run::trace::Observation;
+use lehr::store::checkpoint::Saved;
+use lehr::store::directory::RunDirectory;
 
 use super::End;
 use crate::args::ShowArgs;

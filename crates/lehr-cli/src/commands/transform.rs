@@ -1,6 +1,6 @@
 //! `lehr transform`: what each item belongs to, as a table.
 
-use lehr::run::directory::RunDirectory;
+use lehr::store::directory::RunDirectory;
 
 use super::End;
 use crate::args::TransformArgs;

@@ -9,10 +9,10 @@ use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::objective;
 use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
+use lehr::store::directory::{RecordOf, RunResult};
 use lehr::write::{self, Column};
 
 use super::{Head, NewData, OpenRun, Served, items};

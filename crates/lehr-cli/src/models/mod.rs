@@ -17,9 +17,9 @@ use lehr::ErrorKind;
 use lehr::model::Dataset;
 use lehr::models::Stored;
 use lehr::read::Unknown;
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::{Loaded, RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
+use lehr::store::checkpoint::Saved;
+use lehr::store::directory::{Loaded, RecordOf, RunDirectory, RunResult};
 
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::commands::fit::naming_file;
@@ -104,7 +104,7 @@ impl<'a> Head<'a> {
 macro_rules! with_model {
     ($directory:expr, $M:ident => $work:expr) => {{
         use $crate::models::Served;
-        let directory: &lehr::run::directory::RunDirectory = $directory;
+        let directory: &lehr::store::directory::RunDirectory = $directory;
         let name = directory.model_name()?;
         if <lehr::models::Mixture as Served>::NAMES.contains(&name.as_str()) {
             type $M = lehr::models::Mixture;

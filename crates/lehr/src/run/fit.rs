@@ -459,7 +459,7 @@ impl<M: Model> Problem<'_, M> {
 }
 
 /// JSON has no NaN: it writes null.
-pub(super) fn or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+pub(crate) fn or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 

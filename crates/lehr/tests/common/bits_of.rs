@@ -7,12 +7,12 @@ use lehr::data::{Docs, Points, Ratings, Side};
 use lehr::math::rng::Purpose;
 use lehr::model::{Dataset, Model};
 use lehr::models::{Lda, Mixture, Pmf, Stored};
-use lehr::run::directory::RunDirectory;
 use lehr::run::fit::{Problem, fit as fit_plain};
-use lehr::run::memory::{Begin, Fitted, Items};
-use lehr::run::session;
 use lehr::run::trace::Observation;
 use lehr::step::sample::split;
+use lehr::store::directory::RunDirectory;
+use lehr::store::memory::{Begin, Fitted, Items};
+use lehr::store::session;
 use lehr_kernels::Isa;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -10,8 +10,8 @@ use serde::Serialize;
 use lehr::lambda::Lambda;
 use lehr::models::lda::{Lda, LearnAlpha};
 use lehr::read::DocsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
+use lehr::store::directory::{RecordOf, RunResult};
 use lehr::write::{self, Column};
 
 use super::{Head, NewData, OpenRun, Served, items, left_out};

@@ -12,8 +12,8 @@ use serde::Serialize;
 use lehr::data::Side;
 use lehr::models::pmf::Pmf;
 use lehr::read::RatingsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
+use lehr::store::directory::{RecordOf, RunResult};
 
 use super::{Head, NewData, OpenRun, Served};
 use crate::args::{DataArgs, DataKind, EvalArgs};

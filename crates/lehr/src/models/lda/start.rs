@@ -10,7 +10,7 @@ use crate::data::Vocabulary;
 use crate::error::setting;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::run::directory::{Loaded, RunDirectory};
+use crate::store::directory::{Loaded, RunDirectory};
 use crate::{Error, Result, read};
 
 /// Topics to begin with, by word: a row of K numbers for every word of the vocabulary.

@@ -23,7 +23,7 @@ use crate::run::fit::{Outcome, Progress, State};
 use crate::step::warm::Warm;
 use crate::{Error, Result, write};
 
-pub use crate::run::saved::Saved;
+pub use crate::store::saved::Saved;
 
 /// The version of the file's layout.
 pub const FORMAT: u32 = 1;

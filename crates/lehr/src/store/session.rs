@@ -8,19 +8,19 @@ use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
 use crate::read::Unknown;
-use crate::run::checkpoint::Saved;
-use crate::run::directory::{
-    Cpu, DataRecord, Extension, FORMAT, Loaded, Record, RecordOf, Recorder, RunDirectory,
-    RunResult, now,
-};
 use crate::run::fit::{Problem, Progress, State, Watcher, fit};
-use crate::run::resume::Resumed;
 use crate::run::trace::Observation;
 use crate::step::sample::split;
 use crate::step::warm::Warm;
+use crate::store::checkpoint::Saved;
+use crate::store::directory::{
+    Cpu, DataRecord, Extension, FORMAT, Loaded, Record, RecordOf, Recorder, RunDirectory,
+    RunResult, now,
+};
+use crate::store::resume::Resumed;
 use crate::{Error, Result};
 
-pub use crate::run::resume::resume;
+pub use crate::store::resume::resume;
 
 /// The items to fit and the items to score, split as the settings say.
 pub(super) struct Parts<'a, D> {

@@ -7,12 +7,12 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use crate::config::{FitConfig, Plan};
 use crate::lambda::Lambda;
 use crate::models::Stored;
-use crate::run::checkpoint::{self, Saved};
-use crate::run::directory::{DataRecord, Loaded, RecordOf, RunDirectory, RunResult};
 use crate::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
-use crate::run::session::{GoingOn, go_on, parts, record};
 use crate::run::trace::Observation;
-use crate::run::trace_file;
+use crate::store::checkpoint::{self, Saved};
+use crate::store::directory::{DataRecord, Loaded, RecordOf, RunDirectory, RunResult};
+use crate::store::session::{GoingOn, go_on, parts, record};
+use crate::store::trace_file;
 use crate::{Error, Result};
 
 /// Data, and the file that they come from if there is one.
@@ -48,7 +48,7 @@ pub enum Begin<'a, M: Stored> {
 /// ```
 /// use lehr::data::Points;
 /// use lehr::models::{Mixture, MixtureParams};
-/// use lehr::run::memory::{Begin, Fitted, Items};
+/// use lehr::store::memory::{Begin, Fitted, Items};
 ///
 /// let points = Points::new((0..60).map(|n| f64::from(n % 2 * 9 + n % 5)).collect(), 1)?;
 /// let items = Items { data: &points, source: None };

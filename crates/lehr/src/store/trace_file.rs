@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 
 use crate::error::foreign;
-use crate::run::checkpoint::Saved;
 use crate::run::trace::Observation;
+use crate::store::checkpoint::Saved;
 use crate::{Error, Result, write};
 
 pub(super) fn line(observation: &Observation) -> String {

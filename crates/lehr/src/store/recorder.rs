@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use crate::config::Plan;
 use crate::models::Stored;
-use crate::run::checkpoint::Saved;
-use crate::run::directory::RunDirectory;
 use crate::run::fit::{Progress, State, Watcher};
 use crate::run::trace::Observation;
-use crate::run::trace_file;
+use crate::store::checkpoint::Saved;
+use crate::store::directory::RunDirectory;
+use crate::store::trace_file;
 use crate::{Error, Result, write};
 
 /// Seconds between checkpoints when no number of steps was given.

@@ -9,7 +9,7 @@ use crate::config::FitConfig;
 use crate::math::kernels::Isa;
 use crate::model::Dataset;
 use crate::models::Stored;
-use crate::run::beside::Sum;
+use crate::store::sidecar::Sum;
 
 /// `config.json`: all that is needed to do the run again.
 #[derive(Debug, Clone, Serialize, Deserialize)]

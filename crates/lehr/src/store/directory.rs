@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::foreign;
 use crate::models::Stored;
-use crate::run::checkpoint::Saved;
-use crate::run::checkpoints::{BEFORE, NEWEST};
 use crate::run::fit::{Fit, Progress};
-use crate::run::lock::{self, Lock};
 use crate::run::trace::Observation;
-use crate::run::{beside, trace_file};
+use crate::store::checkpoint::Saved;
+use crate::store::checkpoints::{BEFORE, NEWEST};
+use crate::store::lock::{self, Lock};
+use crate::store::{sidecar, trace_file};
 use crate::{Error, ErrorKind, Result, write};
 
-pub use crate::run::beside::Sum;
-pub use crate::run::record::{Cpu, DataRecord, Extension, Record, RecordOf};
-pub use crate::run::recorder::Recorder;
-pub use crate::run::result::RunResult;
+pub use crate::store::record::{Cpu, DataRecord, Extension, Record, RecordOf};
+pub use crate::store::recorder::Recorder;
+pub use crate::store::result::RunResult;
+pub use crate::store::sidecar::Sum;
 
 /// The version of the directory's layout. Version 2 has checksums of the files beside the checkpoint;
 /// version 1 is still read.
@@ -64,7 +64,7 @@ impl RunDirectory {
             directory.save(model, &Saved::Pending(first.clone()), 0)?;
         }
         // The record comes last: with it, everything is there.
-        let files = beside::sums(path, M::BESIDE)?;
+        let files = sidecar::sums(path, M::BESIDE)?;
         let record = RecordOf::<M> { format: FORMAT, files, ..record.clone() };
         directory.write_record::<M>(&record)?;
         Ok(directory)
@@ -185,7 +185,7 @@ impl RunDirectory {
     /// The model, as it was when the run began.
     pub(crate) fn model<M: Stored>(&self) -> Result<M> {
         let record = self.record::<M>()?;
-        beside::check(&self.path, M::BESIDE, &record.files)?;
+        sidecar::check(&self.path, M::BESIDE, &record.files)?;
         M::restore(record.params, record.frozen, &self.path).map_err(|error| match error.kind() {
             // These name their file.
             ErrorKind::Io { .. } | ErrorKind::Parse { .. } | ErrorKind::Damaged { .. } => error,

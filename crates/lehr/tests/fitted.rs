@@ -6,12 +6,12 @@ use lehr::FitConfig;
 use lehr::data::{Docs, Points};
 use lehr::models::mixture::{Covariance, Defaults};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::{Extension, RunDirectory};
 use lehr::run::fit::{State, Watcher};
-use lehr::run::memory::{Begin, Fitted, Items};
-use lehr::run::session;
 use lehr::run::stop::{Change, StopReason};
+use lehr::store::checkpoint::Saved;
+use lehr::store::directory::{Extension, RunDirectory};
+use lehr::store::memory::{Begin, Fitted, Items};
+use lehr::store::session;
 
 fn points(n: usize) -> Points {
     let around = |n: usize| ((n % 3) * 10) as f64 + ((n * 7919) % 100) as f64 / 50.0;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::models::Stored;
-use crate::run::checkpoint::{self, Saved};
-use crate::run::directory::RunDirectory;
+use crate::store::checkpoint::{self, Saved};
+use crate::store::directory::RunDirectory;
 use crate::{Error, ErrorKind, Result};
 
 pub(super) const NEWEST: &str = "checkpoint.safetensors";

@@ -2,14 +2,14 @@
 
 use crate::config::FitConfig;
 use crate::models::Stored;
-use crate::run::checkpoint::Saved;
-use crate::run::checkpoints::Found;
-use crate::run::directory::{Extension, RunDirectory, RunResult};
 use crate::run::fit::{Progress, Watcher};
-use crate::run::session::{parts, run};
 use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
-use crate::run::trace_file;
+use crate::store::checkpoint::Saved;
+use crate::store::checkpoints::Found;
+use crate::store::directory::{Extension, RunDirectory, RunResult};
+use crate::store::session::{parts, run};
+use crate::store::trace_file;
 use crate::{Error, Result};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
