@@ -441,6 +441,7 @@ impl<M: Model> Problem<'_, M> {
         let effective = effective.unwrap_or(size as f64);
         Ok(Observation {
             restart,
+            run: 0,
             step: state.step,
             seconds: state.seconds,
             items: state.items,
@@ -454,6 +455,7 @@ impl<M: Model> Problem<'_, M> {
             guard_hits: state.guard_hits,
             measures,
             closing,
+            event: None,
         })
     }
 }
@@ -488,6 +490,21 @@ pub struct Progress {
     pub done: Vec<Outcome>,
     /// The best of those, with its index in `done`.
     pub best: Option<(usize, State)>,
+    /// What the driver of this restart must know to go on; none if it is one plain climb.
+    pub driver: Option<DriverPart>,
+}
+
+/// What a driver, which makes several runs of one restart, keeps in a checkpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriverPart {
+    /// The driver's name.
+    pub name: String,
+    /// Which of its runs is under way, as observations number them ([`Observation::run`]).
+    pub run: u32,
+    /// Whatever else it must know; numbers that are no numbers do not survive.
+    pub notes: serde_json::Value,
+    /// The states it holds beside the one under way; the first is the model to use.
+    pub states: Vec<State>,
 }
 
 /// Looks on while a fit runs. The loop knows nothing of files, terminals or signals.
@@ -597,13 +614,14 @@ fn restarts<M: Model>(
         Some(resume) => resume,
         None => {
             let state = State::start(problem, plan.seed, 0)?;
-            (Progress { restart: 0, state, done: Vec::new(), best: None }, Vec::new())
+            let (restart, done) = (0, Vec::new());
+            (Progress { restart, state, done, best: None, driver: None }, Vec::new())
         }
     };
     watcher.begins(plan, &progress);
     let mut climber = Climber::new(problem, plan, Threads::new());
     loop {
-        let Progress { restart, mut state, mut done, mut best } = progress;
+        let Progress { restart, mut state, mut done, mut best, driver: _ } = progress;
         let (stop, bound) = climber.climb(restart, &mut state, &history, |event| {
             match event {
                 Event::Observed(observation) => watcher.observe(observation)?,
@@ -612,6 +630,7 @@ fn restarts<M: Model>(
                     state: state.clone(),
                     done: done.clone(),
                     best: best.clone(),
+                    driver: None,
                 })?,
             }
             Ok(watcher.wants_stop())
@@ -623,6 +642,7 @@ fn restarts<M: Model>(
             state: state.clone(),
             done: done.clone(),
             best: best.clone(),
+            driver: None,
         });
         state.settle(problem.model);
         done.push(Outcome { restart, bound, steps, stop });
@@ -643,7 +663,7 @@ fn restarts<M: Model>(
             return Ok(Fit { state, outcome, outcomes: done, timings, local_iterations, pending });
         }
         let state = State::start(problem, plan.seed, restart + 1)?;
-        progress = Progress { restart: restart + 1, state, done, best };
+        progress = Progress { restart: restart + 1, state, done, best, driver: None };
         history = Vec::new();
     }
 }

@@ -2,41 +2,29 @@
 //!
 //! `config.json` (settings, data fingerprint, versions, CPU), `trace.jsonl` (one observation a
 //! line), `checkpoint.safetensors` (lambda and progress) and the one before it, `result.json` (once the
-//! fit has ended), and what a model keeps beside them (LDA: `vocabulary.tsv`).
+//! fit has ended), and the model's sidecars (LDA: `vocabulary.tsv`).
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::error::foreign;
+use super::checkpoint;
+use super::checkpoints::{self, Found};
+use super::files::{BEFORE, CONFIG, Files, Folder, NEWEST, RESULT, TRACE};
+use super::lock::{self, Lock};
+use super::open::{self, Loaded};
+use super::result::RunResult;
+use super::run_config::{self, FORMAT, RunConfig};
+use super::saved::Saved;
+use super::sidecar::{Sum, Sums};
+use super::trace_file;
 use crate::models::Stored;
-use crate::run::fit::{Fit, Progress};
+use crate::run::fit::Progress;
 use crate::run::trace::Observation;
-use crate::store::checkpoint::Saved;
-use crate::store::checkpoints::{BEFORE, NEWEST};
-use crate::store::lock::{self, Lock};
-use crate::store::{sidecar, trace_file};
 use crate::{Error, ErrorKind, Result, write};
-
-pub use crate::store::record::{Cpu, DataRecord, Extension, Record, RecordOf};
-pub use crate::store::recorder::Recorder;
-pub use crate::store::result::RunResult;
-pub use crate::store::sidecar::Sum;
-
-/// The version of the directory's layout. Version 2 has checksums of the files beside the checkpoint;
-/// version 1 is still read.
-pub const FORMAT: u32 = 2;
-
-/// The oldest version that is read.
-const OLDEST: u32 = 1;
-
-const CONFIG: &str = "config.json";
-const TRACE: &str = "trace.jsonl";
-const RESULT: &str = "result.json";
 
 /// A directory that holds a run.
 #[derive(Debug, Clone)]
@@ -48,10 +36,10 @@ pub struct RunDirectory {
 
 impl RunDirectory {
     /// Begins a run, at `first` if it does not begin at random. Refuses a directory that holds one.
-    pub fn create<M: Stored>(
+    pub(super) fn create<M: Stored>(
         path: &Path,
         model: &M,
-        record: &RecordOf<M>,
+        config: &mut RunConfig<M>,
         first: Option<&Progress>,
     ) -> Result<Self> {
         RunDirectory::planned(path).check_free()?;
@@ -59,34 +47,40 @@ impl RunDirectory {
         let directory = RunDirectory::planned(path).locked()?;
         directory.check_free()?; // another fit may just have begun here
         directory.clear()?;
-        model.save_beside(path)?;
+        let mut files = Sums::new();
+        model.sidecars(&mut |name, bytes| {
+            files.insert(name.to_string(), Sum::of(&bytes));
+            write::whole(&path.join(name), &bytes)
+        })?;
         if let Some(first) = first {
             directory.save(model, &Saved::Pending(first.clone()), 0)?;
         }
-        // The record comes last: with it, everything is there.
-        let files = sidecar::sums(path, M::BESIDE)?;
-        let record = RecordOf::<M> { format: FORMAT, files, ..record.clone() };
-        directory.write_record::<M>(&record)?;
+        // The configuration comes last: with it, everything is there.
+        config.format = FORMAT;
+        config.files = files;
+        directory.write_config(config)?;
         Ok(directory)
     }
 
     /// Removes what a process left that was killed before its run had begun: it is not of the next one.
     fn clear(&self) -> Result<()> {
-        for name in [NEWEST, BEFORE, TRACE, RESULT] {
-            let path = self.path.join(name);
-            match fs::remove_file(&path) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io(path, "cannot remove", e));
-                }
-                _ => {}
+        [NEWEST, BEFORE, TRACE, RESULT].iter().try_for_each(|name| self.remove(name))
+    }
+
+    /// Removes a file if it is there.
+    fn remove(&self, name: &str) -> Result<()> {
+        let path = self.path.join(name);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io(path, "cannot remove", e))
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether a new run may begin here: no run yet, and not a file.
     pub fn check_free(&self) -> Result<()> {
-        if self.config().exists() {
+        if self.config_path().exists() {
             if let Some(held) = lock::held(&self.path) {
                 return Err(held);
             }
@@ -104,7 +98,7 @@ impl RunDirectory {
     }
 
     /// The same directory, which no other process can lock until this value is gone.
-    pub(crate) fn locked(&self) -> Result<Self> {
+    pub(super) fn locked(&self) -> Result<Self> {
         let lock = Lock::take(&self.path)?;
         Ok(RunDirectory { path: self.path.clone(), _lock: Some(Arc::new(lock)) })
     }
@@ -112,7 +106,7 @@ impl RunDirectory {
     /// Opens the directory of an earlier run.
     pub fn open(path: &Path) -> Result<Self> {
         let directory = RunDirectory::planned(path);
-        if directory.config().is_file() {
+        if directory.config_path().is_file() {
             return Ok(directory);
         }
         Err(ErrorKind::NoRun { path: path.to_path_buf(), exists: path.exists() }.into())
@@ -123,7 +117,7 @@ impl RunDirectory {
         &self.path
     }
 
-    fn config(&self) -> PathBuf {
+    fn config_path(&self) -> PathBuf {
         self.path.join(CONFIG)
     }
 
@@ -132,36 +126,22 @@ impl RunDirectory {
         self.path.join(TRACE)
     }
 
-    fn result_path(&self) -> PathBuf {
-        self.path.join(RESULT)
+    /// Lambda and progress.
+    pub fn checkpoint_path(&self) -> PathBuf {
+        self.path.join(NEWEST)
+    }
+
+    /// The same, one checkpoint earlier.
+    pub fn previous_checkpoint_path(&self) -> PathBuf {
+        self.path.join(BEFORE)
+    }
+
+    pub(super) fn files(&self) -> Folder<'_> {
+        Folder(&self.path)
     }
 
     fn read_config<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
-        let path = self.config();
-        let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "cannot read", e))?;
-        let wrong = |e: serde_json::Error| {
-            if e.is_eof() {
-                let what = if text.is_empty() { "it is empty" } else { "its end is missing" };
-                return Error::damaged(&path, what);
-            }
-            let message =
-                format!("{}; this file is written by lehr and not meant to be edited", foreign(&e));
-            Error::parse_at(&path, e.line() as u64, None, message)
-        };
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
-        let format = value.get("format").and_then(serde_json::Value::as_u64);
-        let known = u64::from(OLDEST)..=u64::from(FORMAT);
-        if !format.is_some_and(|format| known.contains(&format)) {
-            let found = format.map_or("no version".to_string(), |f| format!("version {f}"));
-            return Err(Error::run(
-                &path,
-                format!(
-                    "is {found} of the format, and this lehr reads versions {OLDEST} to {FORMAT}; \
-                     update lehr"
-                ),
-            ));
-        }
-        serde_json::from_str(&text).map_err(wrong)
+        run_config::parse(&self.files().read(CONFIG)?, &self.config_path())
     }
 
     /// The name of the model, to know how to read the rest.
@@ -173,50 +153,64 @@ impl RunDirectory {
         Ok(self.read_config::<Name>()?.model)
     }
 
-    /// The record.
-    pub fn record<M: Stored>(&self) -> Result<RecordOf<M>> {
+    /// The settings.
+    pub fn config<M: Stored>(&self) -> Result<RunConfig<M>> {
         self.read_config()
     }
 
-    pub(crate) fn write_record<M: Stored>(&self, record: &RecordOf<M>) -> Result<()> {
-        write_json(&self.config(), record)
+    pub(super) fn write_config<M: Stored>(&self, config: &RunConfig<M>) -> Result<()> {
+        write::whole(&self.config_path(), &config.to_bytes())
     }
 
-    /// The model, as it was when the run began.
-    pub(crate) fn model<M: Stored>(&self) -> Result<M> {
-        let record = self.record::<M>()?;
-        sidecar::check(&self.path, M::BESIDE, &record.files)?;
-        M::restore(record.params, record.frozen, &self.path).map_err(|error| match error.kind() {
-            // These name their file.
-            ErrorKind::Io { .. } | ErrorKind::Parse { .. } | ErrorKind::Damaged { .. } => error,
-            _ => Error::run(self.config(), error.to_string()),
-        })
-    }
-
-    /// The model and where its fit stands.
+    /// The run without its trace and its result.
     pub fn load<M: Stored>(&self) -> Result<Loaded<M>> {
-        let model = self.model::<M>()?;
-        let found = self.find(&model)?.ok_or_else(|| {
-            Error::run(
-                &self.path,
-                format!(
-                    "the run was stopped before its first checkpoint; start it afresh with 'lehr \
-                     resume {}'",
-                    self.path.display()
-                ),
-            )
-        })?;
-        Ok(Loaded { model, saved: found.saved, warning: found.warning })
+        open::load(&self.files())
     }
 
     /// All observations. A last line that a crash cut short is left out.
     pub fn trace(&self) -> Result<Vec<Observation>> {
-        let trace = trace_file::read(&self.trace_path())?;
-        trace.fault.map_or(Ok(trace.observations), Err)
+        open::trace(&self.files())
     }
 
-    pub(crate) fn write_trace(&self, observations: &[Observation]) -> Result<()> {
-        trace_file::save(&self.trace_path(), observations)
+    pub(super) fn write_trace(&self, observations: &[Observation]) -> Result<()> {
+        write::whole(&self.trace_path(), &trace_file::to_bytes(observations))
+    }
+
+    /// How the fit ended, if it has.
+    pub fn result(&self) -> Option<RunResult> {
+        open::result(&self.files())
+    }
+
+    pub(super) fn write_result(&self, result: &RunResult) -> Result<()> {
+        write::whole(&self.path.join(RESULT), &run_config::json(result))
+    }
+
+    /// The newest checkpoint that is whole; none if there never was one.
+    pub(super) fn find<M: Stored>(&self, model: &M) -> Result<Option<Found>> {
+        checkpoints::find(&self.files(), model)
+    }
+
+    /// Saves where the fit stands, `observations` being there; what was saved last is kept.
+    pub(super) fn save<M: Stored>(
+        &self,
+        model: &M,
+        saved: &Saved,
+        observations: u64,
+    ) -> Result<()> {
+        let bytes = checkpoint::to_bytes(model, saved, Some(observations))?;
+        let (newest, before) = (self.checkpoint_path(), self.previous_checkpoint_path());
+        write::whole_keeping(&newest, &before, &bytes).map_err(|error| match self.path.is_dir() {
+            true => error,
+            false => Error::run(
+                &self.path,
+                "the directory is gone; it was deleted or moved while the fit was running",
+            ),
+        })
+    }
+
+    /// Removes a newest checkpoint that is damaged, so that it does not become the one before.
+    pub(super) fn drop_damaged(&self) -> Result<()> {
+        self.remove(NEWEST)
     }
 
     /// Removes half-written files of a process that was killed.
@@ -224,57 +218,9 @@ impl RunDirectory {
         let ours = [CONFIG, TRACE, NEWEST, BEFORE, RESULT];
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if ours.iter().chain(M::BESIDE).any(|our| write::is_unfinished(&name, our)) {
+            if ours.iter().chain(M::SIDECARS).any(|our| write::is_unfinished(&name, our)) {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
-
-    /// How the fit ended, if it has.
-    pub fn result(&self) -> Option<RunResult> {
-        serde_json::from_str(&fs::read_to_string(self.result_path()).ok()?).ok()
-    }
-
-    pub(crate) fn write_result(&self, result: &RunResult) -> Result<()> {
-        write_json(&self.result_path(), result)
-    }
-
-    /// Writes `result.json` and the last checkpoint.
-    pub fn finish<M: Stored>(&self, model: &M, fit: &Fit) -> Result<RunResult> {
-        let mut trace = self.trace()?;
-        let place = |o: &Observation| (o.restart, o.step);
-        if !trace.is_sorted_by_key(place) {
-            // A finished run went on with a restart that was not its last.
-            trace.sort_by_key(place);
-            self.write_trace(&trace)?;
-        }
-        let result = RunResult::new(&self.path, model, fit, &trace);
-        self.write_result(&result)?;
-        // Last: a run whose checkpoint says that it has ended is not touched again.
-        let saved = Saved::of(fit);
-        self.save(model, &saved, trace_file::count(&trace, &saved))?;
-        Ok(result)
-    }
-}
-
-/// What a run directory holds.
-#[derive(Debug)]
-pub struct Loaded<M> {
-    /// The model.
-    pub model: M,
-    /// Where its fit stands.
-    pub saved: Saved,
-    /// What the user should know: the newest checkpoint is damaged, and the one before was taken.
-    pub warning: Option<String>,
-}
-
-/// The time now, in seconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
-}
-
-fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value).expect("plain values become JSON");
-    text.push('\n');
-    write::whole(path, text.as_bytes())
 }

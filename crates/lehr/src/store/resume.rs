@@ -1,15 +1,22 @@
 //! Going on with a run directory, whatever state its last process has left it in.
 
-use crate::config::FitConfig;
+use super::checkpoints::Found;
+use super::directory::RunDirectory;
+use super::disk::Disk;
+use super::items::Parts;
+use super::open;
+use super::result::RunResult;
+use super::run::Run;
+use super::run_config::{Extension, RunConfig};
+use super::saved::Saved;
+use super::session::Session;
+use super::trace_file::{self, Cut};
+use crate::config::{FitConfig, Plan};
+use crate::data::FromFile;
 use crate::models::Stored;
 use crate::run::fit::{Progress, Watcher};
 use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
-use crate::store::checkpoint::Saved;
-use crate::store::checkpoints::Found;
-use crate::store::directory::{Extension, RunDirectory, RunResult};
-use crate::store::session::{parts, run};
-use crate::store::trace_file;
 use crate::{Error, Result};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
@@ -21,104 +28,240 @@ pub fn resume<M: Stored>(
     threads: Option<usize>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult> {
-    let directory = &directory.locked()?;
-    let mut record = directory.record::<M>()?;
-    let mut model = directory.model::<M>()?;
-    let Some(data_path) = &record.data.path else {
+    let directory = directory.locked()?;
+    let config = directory.config::<M>()?;
+    let mut model = open::model(&directory.files(), &config)?;
+    let data = read_again(&directory, &model, &config)?;
+    let parts = Parts::new(&data, &config.fit)?;
+    let recovered = recover(&directory, &model)?;
+    if recovered.is_none() {
+        model = begin_again(&directory, &config, &parts)?;
+    }
+    let opened = Opened { directory, config, model, parts, recovered };
+    continue_with(opened, more, threads, watcher).map(Run::into_result)
+}
+
+/// A run that is about to go on.
+struct Opened<'a, M: Stored> {
+    directory: RunDirectory,
+    config: RunConfig<M>,
+    model: M,
+    parts: Parts<'a, M::Data>,
+    recovered: Option<Recovered>,
+}
+
+/// The data of the run, which must be as they were.
+fn read_again<M: Stored>(
+    directory: &RunDirectory,
+    model: &M,
+    config: &RunConfig<M>,
+) -> Result<M::Data> {
+    let Some(path) = &config.data.path else {
         return Err(Error::run(
             directory.path(),
             "was fitted to data in a program's memory, which are in no file; go on where they are, \
              or give new data with 'lehr partial'",
         ));
     };
-    let data = match record.data.unknown_dropped {
-        false => M::read(data_path, &record.data.options)?,
-        true => model.read_new(data_path, &record.data.options)?.0,
+    let data = match config.data.unknown_dropped {
+        false => M::Data::read(path, &config.data.options)?,
+        true => model.read_new(path, &config.data.options)?.0,
     };
-    let fingerprint = M::fingerprint(&data);
-    if fingerprint != record.data.fingerprint {
+    let fingerprint = data.fingerprint();
+    if fingerprint == config.data.fingerprint {
+        return Ok(data);
+    }
+    Err(Error::run(
+        path,
+        format!(
+            "is not the data of this run any more (fingerprint {fingerprint}, the run began \
+             with {}); put the old file back, or begin a new run",
+            config.data.fingerprint
+        ),
+    ))
+}
+
+/// The model of a run that has no checkpoint: its start may need what only the data and the settings have.
+fn begin_again<M: Stored>(
+    directory: &RunDirectory,
+    config: &RunConfig<M>,
+    parts: &Parts<'_, M::Data>,
+) -> Result<M> {
+    if config.parent.is_some() {
         return Err(Error::run(
-            data_path,
-            format!(
-                "is not the data of this run any more (fingerprint {fingerprint}, the run began \
-                 with {}); put the old file back, or begin a new run",
-                record.data.fingerprint
-            ),
+            directory.path(),
+            "the run was stopped before it had taken over its parent's model; delete it and \
+             begin anew with 'lehr partial'",
         ));
     }
-    let parts = parts::<M>(&data, &record.fit)?;
-    let found = directory.find(&model)?;
-    if found.is_none() {
-        if record.parent.is_some() {
-            return Err(Error::run(
-                directory.path(),
-                "the run was stopped before it had taken over its parent's model; delete it and \
-                 begin anew with 'lehr partial'",
-            ));
+    M::build(config.params.clone(), parts.train())
+}
+
+/// How far a run has come, as its directory has it.
+struct Recovered {
+    saved: Saved,
+    trace: Vec<Observation>,
+    /// Whether the newest checkpoint is damaged, and this is the one before.
+    is_damaged: bool,
+    warnings: Vec<String>,
+}
+
+/// What is on disk; none if there never was a checkpoint.
+fn recover<M: Stored>(directory: &RunDirectory, model: &M) -> Result<Option<Recovered>> {
+    let Some(Found { saved, observations, warning }) = directory.find(model)? else {
+        return Ok(None);
+    };
+    let (trace, missing) = trace_file::read_for(&directory.files(), &saved, observations)?;
+    let is_damaged = warning.is_some();
+    let warnings = warning.into_iter().chain(missing).collect();
+    Ok(Some(Recovered { saved, trace, is_damaged, warnings }))
+}
+
+impl Recovered {
+    /// Why the run ended, if it has.
+    fn ended(&self) -> Option<StopReason> {
+        match &self.saved {
+            Saved::Complete(_, best, outcomes) => Some(outcomes[*best].stop),
+            Saved::Pending(_) => None,
         }
-        // Not even begun: the start may need what only the data and the settings have.
-        model = M::build(record.params.clone(), parts.train())?;
     }
-    let is_damaged = found.as_ref().is_some_and(|found| found.warning.is_some());
-    let mut more = more;
-    let mut on_its_way = false;
-    let (mut ended, mut resumed, mut trace) = (None, None, Vec::new());
-    if let Some(Found { saved, observations, warning }) = found {
-        let (lines, missing) = trace_file::read_for(&directory.trace_path(), &saved, observations)?;
-        if let Saved::Complete(state, best, outcomes) = &saved {
-            ended = Some(outcomes[*best].stop);
-            let longer = record.extension.steps.filter(|&steps| steps > state.step);
-            if let (true, None, Some(steps)) = (is_damaged, more.steps, longer) {
-                on_its_way = true; // when the newest was saved
-                more.steps = Some(steps - state.step);
+
+    /// The steps that a finished run was on its way to when its newest checkpoint was lost.
+    fn steps_left(&self, extension: &Extension) -> Option<u64> {
+        match &self.saved {
+            Saved::Complete(state, ..) if self.is_damaged => {
+                extension.steps.filter(|&steps| steps > state.step).map(|steps| steps - state.step)
             }
-        } else if is_damaged && more.steps.is_some() {
+            _ => None,
+        }
+    }
+
+    /// Refuses more steps for a run of which it is not known where it stood.
+    fn check_extension(&self, directory: &RunDirectory, more: &Extension) -> Result<()> {
+        if self.is_damaged && more.steps.is_some() && self.ended().is_none() {
             return Err(Error::run(
                 directory.path(),
                 "has lost its newest checkpoint, and with it where it stood; let it come to its end \
                  with 'lehr resume' first, then give it more steps",
             ));
         }
-        resumed = Some(pick_up(directory, saved, more, &lines)?);
-        trace = lines;
-        [warning, missing].iter().flatten().for_each(|warning| watcher.warn(warning));
+        Ok(())
     }
-    if let Some(more) = more.steps {
-        check_more(directory, more, &record.fit, resumed.as_ref().map(|(progress, _)| progress))?;
-        let done = resumed.as_ref().map_or(0, |(progress, _)| progress.state.step);
-        record.extension.steps = Some(done.saturating_add(more));
+
+    /// The climb to go on with, and the trace before it: what a killed run did after its last checkpoint
+    /// will be done again.
+    fn pick_up(self, directory: &RunDirectory, more: Extension) -> Result<PickedUp> {
+        let progress = match self.saved {
+            Saved::Pending(progress) => progress,
+            Saved::Complete(state, best, mut done) if more.steps.is_some() => {
+                // The climb replaces its own earlier end; the other restarts stay on record.
+                let restart = done.remove(best).restart;
+                Progress { restart, state, done, best: None, driver: None }
+            }
+            Saved::Complete(_, best, done) => return Err(is_complete(directory, done[best].stop)),
+        };
+        let cut = Cut::at(&progress, &self.trace);
+        let (mut trace, mut history) = (Vec::new(), Vec::new());
+        for observation in self.trace {
+            if cut.is_history(&observation) {
+                history.push(observation);
+            } else if cut.is_past(&observation) {
+                trace.push(observation);
+            }
+        }
+        trace.extend(history.iter().cloned()); // the climb under way comes last
+        Ok(PickedUp { progress, history, trace })
     }
-    let still = (ended == Some(StopReason::Converged) && !on_its_way).then_some(0.0);
-    record.extension.tol = more.tol.or(still).or(record.extension.tol);
-    record.extension.time = more.time;
-    let config = FitConfig {
-        tol: record.extension.tol.unwrap_or(record.fit.tol),
-        time: record.extension.time.or(record.fit.time),
-        threads: threads.unwrap_or(record.fit.threads),
-        ..record.fit.clone()
-    };
-    let mut plan = config.check_for(parts.train())?.after(record.origin);
-    // The schedules keep the rhythm of the first plan; only the end moves.
-    plan.steps = record.extension.steps.unwrap_or(plan.steps);
-    if let Some((progress, _)) = &resumed
-        && is_extension(progress)
-    {
-        plan.n_init = progress.restart + 1; // a finished run goes on with its best restart alone
+}
+
+/// Where a run goes on.
+struct PickedUp {
+    progress: Progress,
+    /// The observations of this climb before.
+    history: Vec<Observation>,
+    /// All observations before.
+    trace: Vec<Observation>,
+}
+
+fn is_complete(directory: &RunDirectory, stop: StopReason) -> Error {
+    let path = directory.path();
+    Error::run(
+        path,
+        format!(
+            "this run is complete ({stop}); give it more steps with 'lehr resume {} --steps 500'",
+            path.display()
+        ),
+    )
+}
+
+/// Decides how the run goes on, writes that down, and runs.
+fn continue_with<M: Stored>(
+    opened: Opened<'_, M>,
+    more: Extension,
+    threads: Option<usize>,
+    watcher: &mut dyn Watcher,
+) -> Result<Run<M>> {
+    let Opened { directory, mut config, model, parts, recovered } = opened;
+    let (mut more, mut standstill, mut is_damaged, mut had_ended) = (more, false, false, false);
+    let mut picked = None;
+    if let Some(mut recovered) = recovered {
+        recovered.check_extension(&directory, &more)?;
+        let left = recovered.steps_left(&config.extension).filter(|_| more.steps.is_none());
+        more.steps = more.steps.or(left);
+        standstill = left.is_none() && recovered.ended() == Some(StopReason::Converged);
+        (is_damaged, had_ended) = (recovered.is_damaged, recovered.ended().is_some());
+        let warnings = std::mem::take(&mut recovered.warnings);
+        picked = Some(recovered.pick_up(&directory, more)?);
+        warnings.iter().for_each(|warning| watcher.warn(warning));
     }
-    directory.write_record::<M>(&record)?;
+    let progress = picked.as_ref().map(|picked| &picked.progress);
+    if let Some(steps) = more.steps {
+        check_more(&directory, steps, &config.fit, progress)?;
+        let done = progress.map_or(0, |progress| progress.state.step);
+        config.extension.steps = Some(done.saturating_add(steps));
+    }
+    config.extension.tol = more.tol.or(standstill.then_some(0.0)).or(config.extension.tol);
+    config.extension.time = more.time;
+    let threads = threads.unwrap_or(config.fit.threads);
+    let plan = plan(&config, threads, parts.train(), progress)?;
+    directory.write_config(&config)?;
     if is_damaged {
         directory.drop_damaged()?;
     }
-    if let Some((progress, _)) = resumed.as_ref().filter(|_| ended.is_some()) {
+    if let Some(picked) = picked.as_ref().filter(|_| had_ended) {
         // From here on the run is under way again, also if the next thing is a crash.
-        let saved = Saved::Pending(progress.clone());
-        directory.save(&model, &saved, trace_file::count(&trace, &saved))?;
+        let observations = picked.trace.iter().filter(|o| !o.closing).count() as u64;
+        directory.save(&model, &Saved::Pending(picked.progress.clone()), observations)?;
     }
-    run(directory, &model, &parts, &plan, config.threads, resumed.map(|r| (r, trace)), watcher)
+    let (from, trace) = match picked {
+        Some(PickedUp { progress, history, trace }) => (Some((progress, history)), trace),
+        None => (None, Vec::new()),
+    };
+    let session = Session { model, config, plan, threads, parts, from, trace };
+    session.run(&mut Disk::of(directory), watcher)
 }
 
-/// Where a climb goes on, and its own observations before.
-pub(super) type Resumed = (Progress, Vec<Observation>);
+/// The plan of a run that goes on: the schedules keep the rhythm of the first plan; only the end moves.
+fn plan<M: Stored>(
+    config: &RunConfig<M>,
+    threads: usize,
+    train: &M::Data,
+    progress: Option<&Progress>,
+) -> Result<Plan> {
+    let Extension { steps, tol, time } = config.extension;
+    let fit = FitConfig {
+        tol: tol.unwrap_or(config.fit.tol),
+        time: time.or(config.fit.time),
+        threads,
+        ..config.fit.clone()
+    };
+    let mut plan = fit.check_for(train)?.after(config.origin);
+    plan.steps = steps.unwrap_or(plan.steps);
+    if let Some(progress) = progress.filter(|progress| is_extension(progress)) {
+        plan.n_init = progress.restart + 1; // a finished run goes on with its best restart alone
+    }
+    Ok(plan)
+}
 
 /// Whether this is a finished run that goes on with its best restart: the others have ended.
 fn is_extension(progress: &Progress) -> bool {
@@ -148,39 +291,4 @@ fn check_more(
         }
         _ => Ok(()),
     }
-}
-
-/// The progress to go on from, and the climb's own observations before it.
-fn pick_up(
-    directory: &RunDirectory,
-    saved: Saved,
-    more: Extension,
-    trace: &[Observation],
-) -> Result<Resumed> {
-    let progress = match saved {
-        Saved::Pending(progress) => progress,
-        Saved::Complete(state, best, mut done) if more.steps.is_some() => {
-            // The climb replaces its own earlier end; the other restarts stay on record.
-            let restart = done.remove(best).restart;
-            Progress { restart, state, done, best: None }
-        }
-        Saved::Complete(_, best, done) => {
-            let path = directory.path();
-            return Err(Error::run(
-                path,
-                format!(
-                    "this run is complete ({}); give it more steps with 'lehr resume {} --steps \
-                     500'",
-                    done[best].stop,
-                    path.display()
-                ),
-            ));
-        }
-    };
-    let history = trace
-        .iter()
-        .filter(|o| o.restart == progress.restart && o.step < progress.state.step && !o.closing)
-        .cloned()
-        .collect();
-    Ok((progress, history))
 }

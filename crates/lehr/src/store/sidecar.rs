@@ -1,14 +1,18 @@
-//! The files that a model keeps beside its checkpoint: their checksums, kept in `config.json`.
+//! Sidecars: the files that a model keeps beside its checkpoint. `config.json` has their checksums.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_128;
 
+use super::files::Files;
 use crate::{Error, Result};
+
+/// Takes a sidecar: its name and what is in it.
+pub type Keep<'a> = &'a mut dyn FnMut(&'static str, Vec<u8>) -> Result<()>;
 
 /// What a file must be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,47 +24,49 @@ pub struct Sum {
     pub checksum: String,
 }
 
+/// The sums of a run's sidecars, by name.
+pub type Sums = BTreeMap<String, Sum>;
+
 impl Sum {
-    fn of(path: &Path) -> Result<Self> {
-        let cannot_read = |e: io::Error| Error::io(path, "cannot read", e);
-        let mut file = File::open(path).map_err(cannot_read)?;
-        let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 16]);
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => return Ok(Sum { bytes, checksum: format!("{:032x}", hash.digest128()) }),
-                Ok(n) => {
-                    hash.update(&buffer[..n]);
-                    bytes += n as u64;
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(cannot_read(e)),
-            }
-        }
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Sum { bytes: bytes.len() as u64, checksum: format!("{:032x}", xxh3_128(bytes)) }
     }
-}
 
-/// The checksums of these files of a folder.
-pub(super) fn sums(folder: &Path, names: &[&str]) -> Result<BTreeMap<String, Sum>> {
-    names.iter().map(|&name| Ok((name.to_string(), Sum::of(&folder.join(name))?))).collect()
-}
-
-/// Whether these files are what they were when the run began; says which one is not. Runs of format 1
-/// have no checksums, and nothing is checked.
-pub(super) fn check(folder: &Path, names: &[&str], sums: &BTreeMap<String, Sum>) -> Result<()> {
-    for &name in names {
-        let Some(expected) = sums.get(name) else { continue };
-        let path = folder.join(name);
-        let found = Sum::of(&path)?;
-        if found.bytes != expected.bytes {
-            let what = format!("it has {} bytes, and had {}", found.bytes, expected.bytes);
+    fn check(&self, bytes: &[u8], path: &Path) -> Result<()> {
+        let found = Sum::of(bytes);
+        if found.bytes != self.bytes {
+            let what = format!("it has {} bytes, and had {}", found.bytes, self.bytes);
             return Err(Error::damaged(path, what));
         }
-        if found != *expected {
-            return Err(Error::damaged(
-                path,
-                "its checksum is not that of the file that was written",
-            ));
+        if found != *self {
+            let what = "its checksum is not that of the file that was written";
+            return Err(Error::damaged(path, what));
         }
+        Ok(())
     }
-    Ok(())
+}
+
+/// The files of a run, each compared with its sum when it is read. Runs of format 1 have no sums, and
+/// nothing is compared.
+pub(super) struct Checked<'a> {
+    pub files: &'a dyn Files,
+    pub sums: &'a Sums,
+}
+
+impl Files for Checked<'_> {
+    fn place(&self) -> &Path {
+        self.files.place()
+    }
+
+    fn find(&self, name: &str) -> io::Result<Cow<'_, [u8]>> {
+        self.files.find(name)
+    }
+
+    fn read(&self, name: &str) -> Result<Cow<'_, [u8]>> {
+        let bytes = self.files.read(name)?;
+        if let Some(sum) = self.sums.get(name) {
+            sum.check(&bytes, &self.path(name))?;
+        }
+        Ok(bytes)
+    }
 }
