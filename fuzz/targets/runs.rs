@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 
 use lehr::FitConfig;
 use lehr::data::Ids;
-use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, ReadOptions, Stored};
 use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
-use lehr::run::checkpoint;
-use lehr::run::directory::{Loaded, RunDirectory};
-use lehr::run::session;
+use lehr::store::{self, Loaded, RunDirectory, Saved, checkpoint};
 
 use super::config::{ConfigFile, model_table};
 use super::{Folder, Read, repair, told};
@@ -65,8 +63,8 @@ impl Runs {
 
 fn fit<M: Stored>(folder: &Path, run: &str, data: &Path, params: M::Params) {
     let config = FitConfig { steps: Some(3), threads: 1, ..FitConfig::default() };
-    let options = M::ReadOptions::default();
-    session::start::<M>(&folder.join(run), data, &options, params, &config, &mut ())
+    let options = ReadOptions::<M>::default();
+    store::fit_file::<M>(&folder.join(run), data, &options, params, &config, &mut ())
         .expect("made data can be fitted");
 }
 
@@ -78,14 +76,14 @@ fn model<M: Stored>(folder: &Path, run: &str) -> M {
 fn open<M: Stored>(path: &Path) -> lehr::Result<M> {
     let directory = RunDirectory::open(path)?;
     directory.model_name()?;
-    directory.record::<M>()?;
+    directory.config::<M>()?;
     let Loaded { model, saved, .. } = directory.load::<M>()?;
     directory.trace()?;
     readable(&model, &saved);
     Ok(model)
 }
 
-fn readable<M: Stored>(model: &M, saved: &checkpoint::Saved) {
+fn readable<M: Stored>(model: &M, saved: &Saved) {
     let state = saved.model_state();
     if state.lambda.is_settled() {
         model.readable(&state.lambda);

@@ -167,6 +167,7 @@ mod tests {
     fn the_line_has_m_only_while_there_is_noise_and_rmse_if_it_is_known() {
         let observation = |effective: f64, rmse: Option<f64>| Observation {
             restart: 0,
+            run: 0,
             step: 1,
             seconds: 0.0,
             items: 0,
@@ -180,6 +181,7 @@ mod tests {
             guard_hits: 0,
             measures: rmse.iter().map(|&rmse| ("rmse".to_string(), rmse)).collect(),
             closing: false,
+            event: None,
         };
         let mut bar = begun(1, 0, vec![], 0, false);
         let mut line = |block: Option<usize>, o: &Observation| {
@@ -200,7 +202,10 @@ mod tests {
         let state = State { step, ..State::from(Lambda::new(Table::new(1, 1), false, Vec::new())) };
         let best = best.then(|| (0, state.clone()));
         let mut bar = Bar::new(true);
-        bar.begins(&config.check(10).unwrap(), &Progress { restart, state, done, best });
+        bar.begins(
+            &config.check(10).unwrap(),
+            &Progress { restart, state, done, best, driver: None },
+        );
         bar
     }
 

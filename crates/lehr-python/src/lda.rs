@@ -74,9 +74,7 @@ impl Lda {
         out.set_item("eta", model.eta(lambda))?;
         set(&out, "word_counts", model.word_counts().to_vec())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
-        let documents = self.fitted.record.population.or(self.fitted.record.fit.population);
-        let documents = documents.unwrap_or(model.frozen().documents);
-        out.set_item("tokens", model.words(documents))?;
+        out.set_item("tokens", model.words(self.fitted.config.population()))?;
         Ok(out)
     }
 
@@ -128,9 +126,7 @@ impl Lda {
     ) -> PyResult<Bound<'py, PyDict>> {
         let scores = computed(py, threads, || {
             self.check(data)?;
-            let record = &self.fitted.record;
-            let population = record.fit.population.or(record.population);
-            let population = population.unwrap_or(self.fitted.model.frozen().documents);
+            let population = self.fitted.config.population();
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
             Ok(model.score_docs(lambda, &data.data, population))
         })?;

@@ -164,6 +164,6 @@ impl Mixture {
     }
 
     fn check(&self, data: &Points) -> lehr::Result<()> {
-        self.fitted.model.check_fits(&data.data, &self.fitted.record.data.columns)
+        self.fitted.model.check_fits(&data.data, &self.fitted.config.data.columns)
     }
 }

@@ -29,6 +29,7 @@ pub mod model;
 pub mod step;
 pub mod fit;
 pub mod run;
+pub mod store;
 pub mod models;
 pub mod family;
 pub mod math;

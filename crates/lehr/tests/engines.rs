@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use common::{Recorder, bits, clusters, made_ratings, rng, small_corpus};
+use lehr::data::FromFile;
 use lehr::data::{Ratings, Side};
 use lehr::fit::{Fitted, State, fit_on};
 use lehr::math::rng::Rng;
@@ -53,7 +54,7 @@ impl<'a, M: Stored + SharedModel> Workers<'a, M> {
         let own = |worker: usize| -> Vec<u32> {
             (0..n_items as u32).filter(|&n| n as usize / block % n_workers == worker).collect()
         };
-        let worker = |worker: usize| (M::subset(data, &own(worker)), model.scratch());
+        let worker = |worker: usize| (data.subset(&own(worker)), model.scratch());
         Workers {
             model,
             sizes: Sizes { n_items, groups: Vec::new() },

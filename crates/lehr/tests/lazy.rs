@@ -13,9 +13,9 @@ use lehr::math::table::Table;
 use lehr::model::{Model, RowSet, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::checkpoint::{self, Saved};
 use lehr::run::trace::Observation;
 use lehr::step::update::{Guard, Step, Steps, Updater};
+use lehr::store::{Saved, checkpoint};
 
 const WORDS: usize = 700;
 const TOPICS: usize = 3;
@@ -266,7 +266,8 @@ fn looking_at_the_bound_at_the_end_leaves_no_trace() {
         |steps| FitConfig { warm: true, steps: Some(steps), tol: 0.0, ..FitConfig::default() };
     let whole = fit_with_break(&lda, &docs, &config(20), None);
     let first = fit_with_break(&lda, &docs, &config(10), None);
-    let progress = Progress { restart: 0, state: first.state, done: Vec::new(), best: None };
+    let progress =
+        Progress { restart: 0, state: first.state, done: Vec::new(), best: None, driver: None };
     let plan = config(20).check(docs.n_items()).unwrap();
     let problem = Problem { model: &lda, data: &docs, heldout: None };
     let rest = fit(problem, &plan, 2, Some((progress, Vec::new())), &mut ()).unwrap();

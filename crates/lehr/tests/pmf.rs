@@ -15,6 +15,7 @@ use lehr::models::{Pmf, PmfParams, Stored};
 use lehr::run::objective;
 use lehr::step::local::Threads;
 use lehr::step::schedule::{Effective, StepSize};
+use lehr::store::Folder;
 
 fn small(seed: u64) -> MadeRatings {
     made_ratings((30, 20, 2), 300, (1.0, 0.5, 0.5), seed)
@@ -582,8 +583,8 @@ fn saved_and_loaded_it_is_the_same() {
     let made = small(71);
     let pmf = Pmf::new(PmfParams::new(2), &made.ratings).unwrap();
     let folder = tempfile();
-    pmf.save_beside(&folder).unwrap();
-    let back = Pmf::restore(pmf.params().clone(), pmf.frozen(), &folder).unwrap();
+    pmf.sidecars(&mut |name, bytes| Ok(std::fs::write(folder.join(name), bytes).unwrap())).unwrap();
+    let back = Pmf::restore(pmf.params().clone(), pmf.frozen(), &Folder(&folder)).unwrap();
     let (state, _) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 3);
     let scores = |pmf: &Pmf| pmf.predictor(&state.lambda).scores(&made.ratings);
     assert_eq!(scores(&pmf), scores(&back));
@@ -594,7 +595,7 @@ fn saved_and_loaded_it_is_the_same() {
     let last = bytes.len() - 1;
     bytes.truncate(last);
     std::fs::write(&path, bytes).unwrap();
-    let error = Pmf::restore(pmf.params().clone(), pmf.frozen(), &folder).unwrap_err();
+    let error = Pmf::restore(pmf.params().clone(), pmf.frozen(), &Folder(&folder)).unwrap_err();
     assert!(error.to_string().contains("is damaged"), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }

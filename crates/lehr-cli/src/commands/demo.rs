@@ -169,7 +169,8 @@ fn fit_all(
     for start in 0..starts {
         // The same seed gives every method the same starts.
         let state = State::start(problem, plan.seed, start)?;
-        let progress = Progress { restart: start, state, done: Vec::new(), best: None };
+        let progress =
+            Progress { restart: start, state, done: Vec::new(), best: None, driver: None };
         let mut curve = Curve::default();
         let fit = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut curve)?;
         method.runs.push(Run { fit, curve: curve.0 });

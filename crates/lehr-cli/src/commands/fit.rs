@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use lehr::FitConfig;
 use lehr::models::mixture::{Mixture, Weights};
-use lehr::models::{Lda, Pmf};
+use lehr::models::{Lda, Pmf, ReadOptions};
 use lehr::read::Unknown;
-use lehr::run::directory::RunResult;
-use lehr::run::session;
 use lehr::run::stop::StopReason;
+use lehr::store::{self, RunResult};
 
 use super::End;
 use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs, PmfArgs};
@@ -60,14 +59,14 @@ fn pmf(args: PmfArgs) -> anyhow::Result<End> {
 fn fit<M: Served>(
     name: &str,
     data: &Path,
-    options: &M::ReadOptions,
+    options: &ReadOptions<M>,
     params: M::Params,
     args: &FitArgs,
     config: &FitConfig,
 ) -> anyhow::Result<End> {
     let mut bar = Bar::new(args.print.quiet);
     let directory = args.directory(name);
-    let result = session::start::<M>(&directory, data, options, params, config, &mut bar);
+    let result = store::fit_file::<M>(&directory, data, options, params, config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, data))?;
     report::<M>(&result, config.n_init, args.print, &bar.seen, None)?;

@@ -9,10 +9,10 @@ use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::objective;
 use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
+use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
 
 use super::{Head, NewData, OpenRun, Served, items};
@@ -51,8 +51,8 @@ impl Served for Mixture {
     const ITEM: &'static str = "item";
     const DATA: DataKind = DataKind::Points;
 
-    fn options(flags: &DataArgs, record: &RecordOf<Self>, _path: &Path) -> PointsOptions {
-        flags.points.over(record.data.options.clone())
+    fn options(flags: &DataArgs, config: &RunConfig<Self>, _path: &Path) -> PointsOptions {
+        flags.points.over(config.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
@@ -122,10 +122,10 @@ impl Served for Mixture {
     }
 
     fn title(run: &OpenRun<Self>) -> String {
-        let params = &run.record.params;
+        let params = &run.config.params;
         format!(
             "{} with {}, {} covariances, {} q, {} start",
-            run.record.model,
+            run.config.model,
             counted(params.components as u64, "component"),
             name(&params.covariance),
             name(&params.factorisation),
@@ -134,8 +134,8 @@ impl Served for Mixture {
     }
 
     fn data_size(run: &OpenRun<Self>) -> String {
-        let columns = run.record.frozen.units.shift.len();
-        format!("{} items, {columns} columns", run.record.data.items)
+        let columns = run.config.frozen.units.shift.len();
+        format!("{} items, {columns} columns", run.config.data.items)
     }
 
     fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String {
@@ -205,7 +205,7 @@ fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize)
     // As many means as fit the line.
     let mut shown = 0;
     while shown < d {
-        header.push(column_name(&run.record.data.columns, shown));
+        header.push(column_name(&run.config.data.columns, shown));
         for (row, &k) in rows.iter_mut().zip(listed) {
             row.push(rounded(components[k].mean[shown], 4));
         }

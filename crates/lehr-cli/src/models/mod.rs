@@ -14,12 +14,11 @@ use anyhow::bail;
 use serde::Serialize;
 
 use lehr::ErrorKind;
-use lehr::model::Dataset;
-use lehr::models::Stored;
+use lehr::data::Dataset;
+use lehr::models::{ReadOptions, Stored};
 use lehr::read::Unknown;
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::{Loaded, RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
+use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
 
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::commands::fit::naming_file;
@@ -36,11 +35,11 @@ pub trait Served: Stored {
     const DATA: DataKind;
 
     /// How to read new data for a run: as it read its own, with flags on top.
-    fn options(flags: &DataArgs, record: &RecordOf<Self>, path: &Path) -> Self::ReadOptions;
+    fn options(flags: &DataArgs, config: &RunConfig<Self>, path: &Path) -> ReadOptions<Self>;
 
     /// Takes back a setting that new data have no use for, if it comes from the run and not from a
     /// flag; false if it does not.
-    fn take_back(_options: &mut Self::ReadOptions, _flags: &DataArgs, _field: &str) -> bool {
+    fn take_back(_options: &mut ReadOptions<Self>, _flags: &DataArgs, _field: &str) -> bool {
         false
     }
 
@@ -89,7 +88,7 @@ impl<'a> Head<'a> {
     fn of<M: Served>(run: &'a OpenRun<M>, climb: &[&'a Observation]) -> Self {
         let (state, last) = (run.saved.model_state(), climb.last().copied());
         Head {
-            model: &run.record.model,
+            model: &run.config.model,
             complete: matches!(run.saved, Saved::Complete(..)),
             step: state.step,
             bound: last.map(|o| o.bound),
@@ -104,7 +103,7 @@ impl<'a> Head<'a> {
 macro_rules! with_model {
     ($directory:expr, $M:ident => $work:expr) => {{
         use $crate::models::Served;
-        let directory: &lehr::run::directory::RunDirectory = $directory;
+        let directory: &lehr::store::RunDirectory = $directory;
         let name = directory.model_name()?;
         if <lehr::models::Mixture as Served>::NAMES.contains(&name.as_str()) {
             type $M = lehr::models::Mixture;
@@ -131,7 +130,7 @@ pub struct OpenRun<M: Served> {
     /// Where it is.
     pub directory: RunDirectory,
     /// Its settings.
-    pub record: RecordOf<M>,
+    pub config: RunConfig<M>,
     /// The model.
     pub model: M,
     /// The fit, as far as it has come.
@@ -149,12 +148,11 @@ pub struct NewData<M: Served> {
 impl<M: Served> OpenRun<M> {
     /// Loads the run.
     pub fn open(directory: RunDirectory) -> anyhow::Result<Self> {
-        let record = directory.record::<M>()?;
-        let Loaded { model, saved, warning } = directory.load::<M>()?;
+        let Loaded { model, config, saved, warning } = directory.load::<M>()?;
         if let Some(warning) = warning {
             eprintln!("warning: {warning}");
         }
-        Ok(OpenRun { directory, record, model, saved })
+        Ok(OpenRun { directory, config, model, saved })
     }
 
     /// Loads the run for a command that only this model has.
@@ -175,18 +173,13 @@ impl<M: Served> OpenRun<M> {
 
     /// Reads data for this model: as the run did, with flags on top.
     pub fn read(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
-        let (data, unknown) = reading::<M, _>(flags, &self.record, path, |options| {
+        let (data, unknown) = reading::<M, _>(flags, &self.config, path, |options| {
             self.model.read_new(path, options)
         })?;
         self.model
-            .check_fits(&data, &self.record.data.columns)
+            .check_fits(&data, &self.config.data.columns)
             .map_err(|error| naming_file(error, path))?;
         Ok(NewData { data, unknown })
-    }
-
-    /// How many items the model was fitted to.
-    pub fn population(&self, fitted: usize) -> usize {
-        self.record.fit.population.or(self.record.population).unwrap_or(fitted)
     }
 }
 
@@ -194,15 +187,15 @@ impl<M: Served> OpenRun<M> {
 /// are left out, e.g. the stop words of a text when numbers follow.
 pub fn reading<M: Served, T>(
     flags: &DataArgs,
-    record: &RecordOf<M>,
+    config: &RunConfig<M>,
     path: &Path,
-    mut work: impl FnMut(&M::ReadOptions) -> lehr::Result<T>,
+    mut work: impl FnMut(&ReadOptions<M>) -> lehr::Result<T>,
 ) -> anyhow::Result<T> {
     if let Some((flag, users)) = flags.not_for(M::DATA) {
-        let model = &record.model;
+        let model = &config.model;
         bail!("{flag} is for {users}, and this run's model is {model}; leave it out");
     }
-    let mut options = M::options(flags, record, path);
+    let mut options = M::options(flags, config, path);
     loop {
         match work(&options) {
             Ok(done) => return Ok(done),

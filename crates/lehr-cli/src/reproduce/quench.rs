@@ -17,7 +17,7 @@ pub fn quench<M: Model>(
     record: &mut Record,
 ) -> anyhow::Result<Option<State>> {
     let plan = config.check_for(problem.data)?.after(state.step);
-    let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
+    let progress = Progress { restart: 0, state, done: Vec::new(), best: None, driver: None };
     let mut follower = Follower::new(stop);
     let found = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut follower)?;
     if !found.is_complete() {

@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use lehr::math::kernels::Isa;
-use lehr::run::directory::Cpu;
+use lehr::store::Cpu;
 
 use super::{Experiment, Options};
 use crate::text::name;

@@ -34,6 +34,7 @@ impl<M: Model> Fit<'_, M> {
         let effective = effective.unwrap_or(size as f64);
         Ok(Observation {
             restart: self.id.restart,
+            run: self.id.run,
             step: state.step,
             seconds: state.seconds,
             items: state.items,
@@ -47,6 +48,7 @@ impl<M: Model> Fit<'_, M> {
             guard_hits: state.guard_hits,
             measures,
             closing,
+            event: None,
         })
     }
 

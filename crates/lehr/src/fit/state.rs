@@ -102,7 +102,9 @@ pub struct Progress {
 pub struct DriverPart {
     /// The driver's name: another one cannot go on with it.
     pub name: String,
-    /// Counters and the like.
+    /// Which of its runs is under way, as observations number them.
+    pub run: u32,
+    /// Counters and the like; numbers that are no numbers do not survive.
     pub notes: serde_json::Value,
     /// Its states. The first, if there is one, is the model to use while no restart has ended.
     pub states: Vec<State>,

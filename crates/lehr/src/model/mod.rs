@@ -1,7 +1,6 @@
 //! The central trait: everything SVI+ must know about a model, and nothing about noise, step sizes,
 //! threads or files.
 
-mod dataset;
 mod domain;
 mod judge;
 mod layout;
@@ -18,10 +17,10 @@ use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::step::pass::{Pass, ShardOf, SumsOf};
 
+pub use crate::data::Dataset;
 pub use crate::stats::{RowSet, Stats};
 pub use crate::step::per_row::PerRow;
 pub use crate::step::shared::{Shared, SharedModel};
-pub use dataset::Dataset;
 pub use domain::Domain;
 pub(crate) use domain::{check_rows, guards_of};
 pub use judge::{Judge, Scores, item_bounds};

@@ -14,35 +14,26 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Result;
+use crate::data::FromFile;
 use crate::lambda::Lambda;
 use crate::model::Model;
 use crate::read::Unknown;
+use crate::store::{Files, Keep};
 
-/// A model that can live in a run directory.
-pub trait Stored: Model + Clone + Send {
+/// How the data of a model are read.
+pub type ReadOptions<M> = <<M as Model>::Data as FromFile>::Options;
+
+/// A model whose runs can be stored.
+pub trait Stored: Model<Data: FromFile> + Clone + Send {
     /// What the user chose.
     type Params: Serialize + DeserializeOwned + Clone + Send + Sync;
     /// What was taken from the data at the start and must not change afterwards (units, priors).
     type Frozen: Serialize + DeserializeOwned + Clone + Send + Sync;
-    /// How to read the data.
-    type ReadOptions: Serialize + DeserializeOwned + Clone + Default + Send + Sync;
-
-    /// Reads a file into items.
-    fn read(path: &Path, options: &Self::ReadOptions) -> Result<Self::Data>;
 
     /// Reads items that the model was not fitted to, and says what of them it does not know.
-    fn read_new(&self, path: &Path, options: &Self::ReadOptions) -> Result<(Self::Data, Unknown)> {
-        Ok((Self::read(path, options)?, Unknown::default()))
+    fn read_new(&self, path: &Path, options: &ReadOptions<Self>) -> Result<(Self::Data, Unknown)> {
+        Ok((Self::Data::read(path, options)?, Unknown::default()))
     }
-
-    /// Some of the items, for a hold-out split.
-    fn subset(data: &Self::Data, items: &[u32]) -> Self::Data;
-
-    /// What identifies the data.
-    fn fingerprint(data: &Self::Data) -> String;
-
-    /// The columns' names, if the data have any.
-    fn column_names(data: &Self::Data) -> Vec<String>;
 
     /// Whether these data can be scored by this model; says why not.
     fn check_fits(&self, data: &Self::Data, names: &[String]) -> Result<()>;
@@ -56,16 +47,18 @@ pub trait Stored: Model + Clone + Send {
     /// What [`Stored::restore`] needs beside the settings.
     fn frozen(&self) -> Self::Frozen;
 
-    /// The names of the files that [`Stored::save_beside`] writes.
-    const BESIDE: &'static [&'static str] = &[];
+    /// The names of the files that [`Stored::sidecars`] makes.
+    const SIDECARS: &'static [&'static str] = &[];
 
-    /// Writes what is too much for [`Stored::Frozen`] to files of its own in the run directory.
-    fn save_beside(&self, _folder: &Path) -> Result<()> {
+    /// What is too much for [`Stored::Frozen`], as files of its own: hands each to `keep`, one after the
+    /// other.
+    fn sidecars(&self, _keep: Keep<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// The model of an earlier run, without its data. Refuses what does not fit together.
-    fn restore(params: Self::Params, frozen: Self::Frozen, folder: &Path) -> Result<Self>;
+    /// The model of an earlier run, without its data; `files` has its sidecars. Refuses what does not fit
+    /// together.
+    fn restore(params: Self::Params, frozen: Self::Frozen, files: &dyn Files) -> Result<Self>;
 
     /// More items, to which the model is about to be fitted as well; says why not, if they cannot
     /// teach it anything.
@@ -79,7 +72,7 @@ pub trait Stored: Model + Clone + Send {
     }
 
     /// Makes relative paths in the settings absolute: a run may be resumed from another folder.
-    fn anchor(_params: &mut Self::Params, _options: &mut Self::ReadOptions) {}
+    fn anchor(_params: &mut Self::Params) {}
 
     /// The fitted model as named arrays in the user's units, saved beside lambda.
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray>;

@@ -1,16 +1,3 @@
-//! The loop and what it leaves behind.
+//! The loop: climbs, restarts around them, when to stop, and what is observed on the way.
 
 pub mod trace;
-mod saved;
-pub mod checkpoint;
-mod lock;
-mod beside;
-mod record;
-mod result;
-mod trace_file;
-pub mod directory;
-mod checkpoints;
-mod recorder;
-pub mod session;
-mod resume;
-pub mod memory;

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Observation {
     /// Which start, from 0.
     pub restart: u32,
+    /// Which run of a driver inside this start, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub run: u32,
     /// How many updates lambda has had.
     pub step: u64,
     /// Seconds of work so far, those before an interruption included.
@@ -40,4 +43,11 @@ pub struct Observation {
     /// An evaluation outside the usual rhythm, made because the run ended here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closing: bool,
+    /// What a driver has to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<serde_json::Value>,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }

@@ -12,8 +12,8 @@ use serde::Serialize;
 use lehr::data::Side;
 use lehr::models::pmf::Pmf;
 use lehr::read::RatingsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
+use lehr::store::{RunConfig, RunResult};
 
 use super::{Head, NewData, OpenRun, Served};
 use crate::args::{DataArgs, DataKind, EvalArgs};
@@ -59,8 +59,8 @@ impl Served for Pmf {
     const ITEM: &'static str = "rating";
     const DATA: DataKind = DataKind::Ratings;
 
-    fn options(flags: &DataArgs, record: &RecordOf<Self>, _path: &Path) -> RatingsOptions {
-        let run = record.data.options.clone();
+    fn options(flags: &DataArgs, config: &RunConfig<Self>, _path: &Path) -> RatingsOptions {
+        let run = config.data.options.clone();
         // Lines of names are a matter of points, too, which have the flag.
         let header = flags.points.header.unwrap_or(run.header);
         flags.ratings.over(RatingsOptions { header, ..run })
@@ -100,7 +100,7 @@ impl Served for Pmf {
     }
 
     fn title(run: &OpenRun<Self>) -> String {
-        let params = &run.record.params;
+        let params = &run.config.params;
         let mut text = format!(
             "pmf with {}, prior variance {}",
             counted(params.dims as u64, "dimension"),
@@ -120,13 +120,13 @@ impl Served for Pmf {
     }
 
     fn data_size(run: &OpenRun<Self>) -> String {
-        let record = &run.record;
-        let ratings = record.data.items;
-        let held_out = match record.fit.holdout.count(ratings) {
+        let config = &run.config;
+        let ratings = config.data.items;
+        let held_out = match config.fit.holdout.count(ratings) {
             0 => String::new(),
             n => format!(", {n} of them held out"),
         };
-        let (users, items) = (record.frozen.users as u64, record.frozen.items as u64);
+        let (users, items) = (config.frozen.users as u64, config.frozen.items as u64);
         format!(
             "{}{held_out}, {}, {}",
             counted(ratings as u64, "rating"),
@@ -147,7 +147,7 @@ impl Served for Pmf {
         }
         let state = run.saved.model_state();
         let noise = run.model.noise_variance(&state.lambda);
-        let learned = if run.record.params.learn_noise { " (learned)" } else { "" };
+        let learned = if run.config.params.learn_noise { " (learned)" } else { "" };
         text += &format!(
             "noise     sigma^2 {}{learned}: ratings scatter by {} around what the model expects\n",
             rounded(noise, 4),
@@ -157,7 +157,7 @@ impl Served for Pmf {
             text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
         }
         let used = run.model.dims_in_use(&state.lambda);
-        text + &format!("dims      {used} of {} in use\n", run.record.params.dims)
+        text + &format!("dims      {used} of {} in use\n", run.config.params.dims)
     }
 
     fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String {
@@ -189,13 +189,13 @@ impl Served for Pmf {
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
         let state = run.saved.model_state();
-        let frozen = &run.record.frozen;
+        let frozen = &run.config.frozen;
         text::print_json(&Summary {
             head: Head::of(run, climb),
             users: frozen.users,
             items: frozen.items,
             ratings: frozen.ratings,
-            dims: run.record.params.dims,
+            dims: run.config.params.dims,
             dims_in_use: run.model.dims_in_use(&state.lambda),
             noise_variance: run.model.noise_variance(&state.lambda),
             item_variances: run.model.item_variances(&state.lambda),
@@ -226,7 +226,7 @@ fn dimensions(run: &OpenRun<Pmf>) -> String {
 fn loved(run: &OpenRun<Pmf>, top: usize) -> Option<Vec<Loved>> {
     let biases = run.model.biases(&run.saved.model_state().lambda, Side::Item)?;
     let mut ratings = vec![0; biases.len()];
-    for user in 0..run.record.frozen.users as u32 {
+    for user in 0..run.config.frozen.users as u32 {
         run.model.seen(user).iter().for_each(|&item| ratings[item as usize] += 1);
     }
     let mut order: Vec<usize> = (0..biases.len()).collect();

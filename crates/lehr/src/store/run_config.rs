@@ -2,19 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::sidecar::Sums;
 use crate::config::FitConfig;
+use crate::error::foreign;
 use crate::math::kernels::Isa;
-use crate::model::Dataset;
-use crate::models::Stored;
-use crate::run::beside::Sum;
+use crate::models::{ReadOptions, Stored};
+use crate::{Error, Result};
+
+/// The version of the directory's layout. Version 2 has checksums of the sidecars; version 1 is still
+/// read.
+pub const FORMAT: u32 = 2;
+
+/// The oldest version that is read.
+const OLDEST: u32 = 1;
 
 /// `config.json`: all that is needed to do the run again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Record<P, F, R> {
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound = "", deny_unknown_fields)]
+pub struct RunConfig<M: Stored> {
     /// The version of the directory's layout.
     pub format: u32,
     /// The version of lehr that began the run.
@@ -22,19 +32,19 @@ pub struct Record<P, F, R> {
     /// The model's name.
     pub model: String,
     /// The model's settings.
-    pub params: P,
+    pub params: M::Params,
     /// The fit's settings, the seed among them.
     pub fit: FitConfig,
     /// Settings that `resume` changed.
     #[serde(default)]
     pub extension: Extension,
     /// The data.
-    pub data: DataRecord<R>,
+    pub data: DataSource<ReadOptions<M>>,
     /// What was taken from the data: units and priors.
-    pub frozen: F,
-    /// The files that the model keeps beside its checkpoint (since format 2).
+    pub frozen: M::Frozen,
+    /// The model's sidecars (since format 2); known once they are written.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<String, Sum>,
+    pub files: Sums,
     /// The run that this one went on from with new data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<PathBuf>,
@@ -50,9 +60,40 @@ pub struct Record<P, F, R> {
     pub created: u64,
 }
 
-/// The record of a model's run.
-pub type RecordOf<M> =
-    Record<<M as Stored>::Params, <M as Stored>::Frozen, <M as Stored>::ReadOptions>;
+impl<M: Stored> RunConfig<M> {
+    /// The configuration of a run that begins now.
+    pub(super) fn new(model: &M, fit: &FitConfig, data: DataSource<ReadOptions<M>>) -> Self {
+        RunConfig {
+            format: FORMAT,
+            lehr: env!("CARGO_PKG_VERSION").to_string(),
+            model: model.name().to_string(),
+            params: model.params().clone(),
+            fit: fit.clone(),
+            extension: Extension::default(),
+            data,
+            frozen: model.frozen(),
+            files: Sums::new(),
+            parent: None,
+            population: None,
+            origin: 0,
+            cpu: Cpu::here(),
+            created: now(),
+        }
+    }
+
+    /// N: how many items the model stands for. What was asked for, or else all that this run and those
+    /// before it were fitted to.
+    pub fn population(&self) -> usize {
+        let items = self.data.items;
+        let fitted = items.saturating_sub(self.fit.holdout.count(items));
+        self.population.or(self.fit.population).unwrap_or(fitted)
+    }
+
+    /// The file's bytes.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        json(self)
+    }
+}
 
 /// What a later `resume` changed: the schedules keep the rhythm of the first plan.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -69,10 +110,10 @@ pub struct Extension {
     pub time: Option<f64>,
 }
 
-/// Which data were fitted.
+/// Which data were fitted, and where they came from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DataRecord<R> {
+pub struct DataSource<R> {
     /// The file, absolute; none if the data came from a program's memory.
     pub path: Option<PathBuf>,
     /// How it was read.
@@ -88,22 +129,43 @@ pub struct DataRecord<R> {
     pub unknown_dropped: bool,
 }
 
-impl<R: Clone> DataRecord<R> {
-    /// The record of data as they were read.
-    pub(crate) fn new<M: Stored<ReadOptions = R>>(
-        path: Option<&Path>,
-        options: &R,
-        data: &M::Data,
-    ) -> Self {
-        DataRecord {
-            path: path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())),
-            options: options.clone(),
-            fingerprint: M::fingerprint(data),
-            items: data.n_items(),
-            columns: M::column_names(data),
-            unknown_dropped: false,
+/// Reads `config.json`, or a part of it; `path` is what messages call it.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T> {
+    let wrong = |e: serde_json::Error| {
+        if e.is_eof() {
+            let what = if bytes.is_empty() { "it is empty" } else { "its end is missing" };
+            return Error::damaged(path, what);
         }
+        let message =
+            format!("{}; this file is written by lehr and not meant to be edited", foreign(&e));
+        Error::parse_at(path, e.line() as u64, None, message)
+    };
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(wrong)?;
+    let format = value.get("format").and_then(serde_json::Value::as_u64);
+    let known = u64::from(OLDEST)..=u64::from(FORMAT);
+    if !format.is_some_and(|format| known.contains(&format)) {
+        let found = format.map_or("no version".to_string(), |f| format!("version {f}"));
+        return Err(Error::run(
+            path,
+            format!(
+                "is {found} of the format, and this lehr reads versions {OLDEST} to {FORMAT}; \
+                 update lehr"
+            ),
+        ));
     }
+    serde_json::from_slice(bytes).map_err(wrong)
+}
+
+/// A value as a JSON file for people.
+pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("plain values become JSON");
+    text.push(b'\n');
+    text
+}
+
+/// The time now, in seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 
 /// What decides the bits of a result beside the settings.

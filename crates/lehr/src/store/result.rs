@@ -1,18 +1,18 @@
 //! `result.json`: how a fit ended.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fit::{Fitted as Fit, Outcome, Timings, or_nan};
+use crate::fit::{Fitted, Outcome, Timings, or_nan};
 use crate::models::Stored;
 use crate::run::trace::Observation;
 
 /// `result.json`: how a fit ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// The run directory.
+    /// The run directory; empty for a fit that is in none.
     pub run: PathBuf,
     /// The model's name.
     pub model: String,
@@ -48,13 +48,13 @@ pub struct RunResult {
 
 impl RunResult {
     /// How this fit ended, `trace` being all its observations.
-    pub(crate) fn new<M: Stored>(run: &Path, model: &M, fit: &Fit, trace: &[Observation]) -> Self {
+    pub(super) fn new<M: Stored>(model: &M, fit: &Fitted, trace: &[Observation]) -> Self {
         let (bound_mean, bound_sd) = fit.spread();
         let last = trace.iter().rfind(|o| o.restart == fit.outcome.restart);
         let (heldout, measures) =
             last.map_or((None, BTreeMap::new()), |o| (o.heldout, o.measures.clone()));
         RunResult {
-            run: run.to_path_buf(),
+            run: PathBuf::new(),
             model: model.name().to_string(),
             complete: fit.is_complete(),
             best: fit.outcome.clone(),

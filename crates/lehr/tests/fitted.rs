@@ -8,10 +8,7 @@ use lehr::fit::stop::{Change, StopReason};
 use lehr::fit::{State, Watcher};
 use lehr::models::mixture::{Covariance, Defaults};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::{Extension, RunDirectory};
-use lehr::run::memory::{Begin, Fitted, Items};
-use lehr::run::session;
+use lehr::store::{self, Begin, Extension, Items, Run, RunDirectory, Saved};
 
 fn points(n: usize) -> Points {
     let around = |n: usize| ((n % 3) * 10) as f64 + ((n * 7919) % 100) as f64 / 50.0;
@@ -23,12 +20,12 @@ fn docs() -> Docs {
     Docs::from_rows((0..40).map(doc), 10).unwrap()
 }
 
-fn fitted(points: &Points, params: MixtureParams, config: &FitConfig) -> Fitted<Mixture> {
-    let items = Items { data: points, source: None };
-    Fitted::new(items, params, config, Begin::Random, &mut ()).unwrap()
+fn fitted(points: &Points, params: MixtureParams, config: &FitConfig) -> Run<Mixture> {
+    let items = Items::in_memory(points);
+    Run::fit(items, params, config, Begin::Random, &mut ()).unwrap()
 }
 
-fn bits(fitted: &Fitted<Mixture>) -> Vec<u64> {
+fn bits(fitted: &Run<Mixture>) -> Vec<u64> {
     common::bits(fitted.lambda().table().values())
 }
 
@@ -55,13 +52,12 @@ fn a_fit_in_memory_has_the_bits_of_a_run_directory() {
     };
     let params = MixtureParams::dpgmm(4);
     let run = folder.path().join("run");
-    session::start::<Mixture>(&run, &path, &Default::default(), params.clone(), &config, &mut ())
+    store::fit_file::<Mixture>(&run, &path, &Default::default(), params.clone(), &config, &mut ())
         .unwrap();
-    let loaded = Fitted::<Mixture>::load(&run).unwrap();
+    let loaded = Run::<Mixture>::load(&run).unwrap();
     let own = fitted(&data, params, &config);
     assert_eq!(bits(&own), bits(&loaded));
-    let numbers =
-        |f: &Fitted<Mixture>| f.trace.iter().map(|o| (o.step, o.bound)).collect::<Vec<_>>();
+    let numbers = |f: &Run<Mixture>| f.trace.iter().map(|o| (o.step, o.bound)).collect::<Vec<_>>();
     assert_eq!(numbers(&own), numbers(&loaded));
 
     // Saved, it is a run like any other, but for its data.
@@ -71,23 +67,23 @@ fn a_fit_in_memory_has_the_bits_of_a_run_directory() {
     let directory = RunDirectory::open(&saved).unwrap();
     assert_eq!(directory.result().unwrap().best, own.result.clone().unwrap().best);
     let more = Extension { steps: Some(1), ..Extension::default() };
-    let error = session::resume::<Mixture>(&directory, more, None, &mut ()).unwrap_err();
+    let error = store::resume::<Mixture>(&directory, more, None, &mut ()).unwrap_err();
     assert!(error.to_string().contains("in no file"), "{error}");
 }
 
 #[test]
 fn bytes_hold_everything_and_damaged_ones_are_refused() {
     let config = FitConfig { steps: Some(5), ..FitConfig::default() };
-    let items = Items { data: &docs(), source: None };
+    let items = Items::in_memory(&docs());
     let fitted =
-        Fitted::<Lda>::new(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
+        Run::<Lda>::fit(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
     let bytes = fitted.to_bytes().unwrap();
-    let again = Fitted::<Lda>::from_bytes(&bytes).unwrap();
+    let again = Run::<Lda>::from_bytes(&bytes).unwrap();
     assert_eq!(again.lambda(), fitted.lambda());
     assert_eq!(again.trace, fitted.trace);
     assert_eq!(again.model.word_counts(), fitted.model.word_counts());
-    assert!(Fitted::<Lda>::from_bytes(&bytes[..bytes.len() / 2]).is_err());
-    assert!(Fitted::<Lda>::from_bytes(b"").is_err());
+    assert!(Run::<Lda>::from_bytes(&bytes[..bytes.len() / 2]).is_err());
+    assert!(Run::<Lda>::from_bytes(b"").is_err());
 }
 
 #[test]
@@ -96,14 +92,14 @@ fn going_on_counts_steps_and_items_from_where_it_stands() {
     let first = fitted(&points(100), MixtureParams::gmm(3), &config);
     let more = FitConfig { steps: None, ..config };
     let new = points(45);
-    let second = first.partial(Items { data: &new, source: None }, &more, &mut ()).unwrap();
+    let second = first.update(Items::in_memory(&new), &more, &mut ()).unwrap();
     assert_eq!(second.saved.model_state().step, 6); // one pass: 20, 20 and the 5 that are left
-    assert_eq!(second.record.population, Some(145));
-    let third = second.partial(Items { data: &new, source: None }, &more, &mut ()).unwrap();
-    assert_eq!(third.record.population, Some(190));
+    assert_eq!(second.config.population, Some(145));
+    let third = second.update(Items::in_memory(&new), &more, &mut ()).unwrap();
+    assert_eq!(third.config.population, Some(190));
     assert_eq!(third.trace.len(), first.trace.len() + 2 * (second.trace.len() - first.trace.len()));
     let wide = Points::new(vec![0.0; 30], 3).unwrap();
-    let error = first.partial(Items { data: &wide, source: None }, &more, &mut ()).err().unwrap();
+    let error = first.update(Items::in_memory(&wide), &more, &mut ()).err().unwrap();
     assert!(error.to_string().contains("3 columns"), "{error}");
 }
 
@@ -128,15 +124,15 @@ impl Watcher for StopAt {
 fn a_stopped_fit_is_usable_and_another_can_begin_where_it_stands() {
     let data = points(120);
     let (params, config) = (MixtureParams::gmm(3), FitConfig { tol: 0.0, ..FitConfig::default() });
-    let items = || Items { data: &data, source: None };
+    let items = || Items::in_memory(&data);
     let stopped =
-        Fitted::new(items(), params.clone(), &config, Begin::Random, &mut StopAt(4, 0)).unwrap();
+        Run::fit(items(), params.clone(), &config, Begin::Random, &mut StopAt(4, 0)).unwrap();
     assert!(matches!(stopped.saved, Saved::Pending(_)));
     assert_eq!(stopped.result.as_ref().unwrap().best.stop, StopReason::Interrupted);
     assert!(stopped.to_bytes().is_ok());
     let rest = FitConfig { steps: Some(6), ..config.clone() };
     let whole = FitConfig { steps: Some(10), ..config };
-    let on = Fitted::new(items(), params.clone(), &rest, Begin::With(&stopped), &mut ()).unwrap();
+    let on = Run::fit(items(), params.clone(), &rest, Begin::With(&stopped), &mut ()).unwrap();
     assert_eq!(bits(&on), bits(&fitted(&data, params, &whole)));
 }
 
@@ -150,11 +146,11 @@ fn a_given_start_is_where_it_begins_and_needs_one_restart() {
     };
     let config = FitConfig { steps: Some(1), n_init: 2, ..FitConfig::default() };
     let params = MixtureParams::gmm(2);
-    let items = || Items { data: &data, source: None };
-    let error = Fitted::new(items(), params.clone(), &config, Begin::At(&begin), &mut ());
+    let items = || Items::in_memory(&data);
+    let error = Run::fit(items(), params.clone(), &config, Begin::At(&begin), &mut ());
     assert!(error.err().unwrap().to_string().starts_with("n_init = 2: must be 1"));
     let config = FitConfig { n_init: 1, ..config };
-    let one = Fitted::new(items(), params, &config, Begin::At(&begin), &mut ()).unwrap();
+    let one = Run::fit(items(), params, &config, Begin::At(&begin), &mut ()).unwrap();
     assert_eq!(one.trace[0].step, 0);
     assert_eq!(one.saved.model_state().step, 1);
 }
@@ -209,17 +205,16 @@ fn a_ridge_widens_every_component_by_itself() {
 fn a_perplexity_that_stands_still_ends_a_fit_and_needs_words() {
     let data = docs();
     let config = FitConfig { tol: 0.5, tol_of: Change::Perplexity, ..FitConfig::default() };
-    let items = Items { data: &data, source: None };
+    let items = Items::in_memory(&data);
     let fitted =
-        Fitted::<Lda>::new(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
+        Run::<Lda>::fit(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
     assert_eq!(fitted.result.as_ref().unwrap().best.stop, StopReason::Converged);
     let perplexity = |bound: f64| (-bound / data.tokens()).exp();
     let [.., before, last] = &fitted.trace[..] else { panic!("two observations") };
     assert!((perplexity(before.bound) - perplexity(last.bound)).abs() <= 0.5);
     let points = points(30);
-    let items = Items { data: &points, source: None };
-    let error =
-        Fitted::<Mixture>::new(items, MixtureParams::gmm(1), &config, Begin::Random, &mut ());
+    let items = Items::in_memory(&points);
+    let error = Run::<Mixture>::fit(items, MixtureParams::gmm(1), &config, Begin::Random, &mut ());
     let error = error.err().unwrap().to_string();
     assert!(error.starts_with("tol_of = perplexity: a gmm has no words"), "{error}");
 }
