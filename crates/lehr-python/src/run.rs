@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use lehr::config::Plan;
+use lehr::settings::Plan;
 use lehr::run::fit::{Progress, State, Watcher};
 use lehr::run::trace::Observation;
 use pyo3::prelude::*;

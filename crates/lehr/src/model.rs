@@ -10,8 +10,10 @@ use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
+use crate::settings::FitConfig;
 use crate::step::sample::BlockList;
 use crate::step::update::Guard;
+use crate::error::Advice;
 use crate::{Error, Result};
 
 pub use crate::stats::{RowSet, Stats};
@@ -139,9 +141,12 @@ pub trait Model: Sync + Sized {
     /// at least for the rows of the last batch.
     fn global_bound(&self, lambda: &Lambda, expect: &Self::Expect) -> f64;
 
+    /// Fills in what suits this model better than the usual defaults, where the user says nothing.
+    fn fit_defaults(&self, _config: &mut FitConfig) {}
+
     /// The guards that make sense for this model; the first is the default.
     fn guards(&self) -> &'static [Guard] {
-        &[Guard::Reject, Guard::RejectBelowPrior, Guard::Clip, Guard::Halve]
+        Guard::OF_ROWS
     }
 
     /// How a batch is cut into pieces.
@@ -172,7 +177,7 @@ pub trait Model: Sync + Sized {
 
     /// A row of lambda for which there are no expectations, since rounding has taken it out of its
     /// domain, and what to do about it. For models whose noiseless updates are not tested.
-    fn broken(&self, _expect: &Self::Expect) -> Option<(usize, &'static str)> {
+    fn broken(&self, _expect: &Self::Expect) -> Option<(usize, Advice)> {
         None
     }
 

@@ -16,7 +16,7 @@ pub fn quench<M: Model>(
     stop: Stop<'_>,
     record: &mut Record,
 ) -> anyhow::Result<Option<State>> {
-    let plan = config.check_for(problem.data)?.after(state.step);
+    let plan = config.check_for(problem.model, problem.data)?.after(state.step);
     let progress = Progress { restart: 0, state, done: Vec::new(), best: None };
     let mut follower = Follower::new(stop);
     let found = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut follower)?;

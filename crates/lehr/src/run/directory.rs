@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::foreign;
+use crate::error::{Verb, action, advice};
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::{BEFORE, NEWEST};
@@ -145,7 +145,7 @@ impl RunDirectory {
                 return Error::damaged(&path, what);
             }
             let message =
-                format!("{}; this file is written by lehr and not meant to be edited", foreign(&e));
+                format!("{e}; this file is written by lehr and not meant to be edited");
             Error::parse_at(&path, e.line() as u64, None, message)
         };
         let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
@@ -197,14 +197,8 @@ impl RunDirectory {
     pub fn load<M: Stored>(&self) -> Result<Loaded<M>> {
         let model = self.model::<M>()?;
         let found = self.find(&model)?.ok_or_else(|| {
-            Error::run(
-                &self.path,
-                format!(
-                    "the run was stopped before its first checkpoint; start it afresh with 'lehr \
-                     resume {}'",
-                    self.path.display()
-                ),
-            )
+            let what = "the run was stopped before its first checkpoint; start it afresh with ";
+            Error::run(&self.path, advice![what, action(Verb::Resume).with(&self.path)])
         })?;
         Ok(Loaded { model, saved: found.saved, warning: found.warning })
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Plan;
+use crate::settings::Plan;
 use crate::lambda::Lambda;
 use crate::math::rng::{Address, Purpose};
 use crate::math::table::Table;
@@ -367,7 +367,7 @@ impl<'a, M: Model, E: Executor<M>> Climber<'a, M, E> {
             };
             model.learn_hyper(hyper, &mut state.lambda, &mut expect);
             if let Some((row, message)) = model.broken(&expect) {
-                let (model, message) = (model.name().to_string(), message.to_string());
+                let model = model.name().to_string();
                 return Err(ErrorKind::Domain { model, row, step: t, message }.into());
             }
             if t.is_multiple_of(SETTLE_EVERY) {

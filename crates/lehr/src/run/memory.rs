@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use crate::config::{FitConfig, Plan};
+use crate::settings::{FitConfig, Plan};
 use crate::lambda::Lambda;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
@@ -100,8 +100,8 @@ impl<M: Stored> Fitted<M> {
             }
             _ => M::build(params, parts.train())?,
         };
-        let plan = config.check_for(parts.train())?;
-        plan.check_model(&model)?;
+        let config = &config.with_defaults_of(&model);
+        let plan = config.check_as_it_is(&model, parts.train())?;
         let begins = match begin {
             Begin::Random => None,
             Begin::At(start) => Some(start(&model, parts.train())?),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::FitConfig;
+use crate::settings::FitConfig;
 use crate::math::kernels::Isa;
 use crate::model::Dataset;
 use crate::models::Stored;

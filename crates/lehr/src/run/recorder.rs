@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Instant;
 
-use crate::config::Plan;
+use crate::settings::Plan;
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::directory::RunDirectory;

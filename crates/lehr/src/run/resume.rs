@@ -1,6 +1,6 @@
 //! Going on with a run directory, whatever state its last process has left it in.
 
-use crate::config::FitConfig;
+use crate::settings::FitConfig;
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::Found;
@@ -10,6 +10,7 @@ use crate::run::session::{parts, run};
 use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::run::trace_file;
+use crate::error::{Verb, action, advice};
 use crate::{Error, Result};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
@@ -27,8 +28,11 @@ pub fn resume<M: Stored>(
     let Some(data_path) = &record.data.path else {
         return Err(Error::run(
             directory.path(),
-            "was fitted to data in a program's memory, which are in no file; go on where they are, \
-             or give new data with 'lehr partial'",
+            advice![
+                "was fitted to data in a program's memory, which are in no file; go on where they are, or \
+                 give new data with ",
+                action(Verb::Partial),
+            ],
         ));
     };
     let data = match record.data.unknown_dropped {
@@ -52,8 +56,11 @@ pub fn resume<M: Stored>(
         if record.parent.is_some() {
             return Err(Error::run(
                 directory.path(),
-                "the run was stopped before it had taken over its parent's model; delete it and \
-                 begin anew with 'lehr partial'",
+                advice![
+                    "the run was stopped before it had taken over its parent's model; delete it and begin \
+                     anew with ",
+                    action(Verb::Partial),
+                ],
             ));
         }
         // Not even begun: the start may need what only the data and the settings have.
@@ -75,8 +82,11 @@ pub fn resume<M: Stored>(
         } else if is_damaged && more.steps.is_some() {
             return Err(Error::run(
                 directory.path(),
-                "has lost its newest checkpoint, and with it where it stood; let it come to its end \
-                 with 'lehr resume' first, then give it more steps",
+                advice![
+                    "has lost its newest checkpoint, and with it where it stood; let it come to its end with ",
+                    action(Verb::Resume),
+                    " first, then give it more steps",
+                ],
             ));
         }
         resumed = Some(pick_up(directory, saved, more, &lines)?);
@@ -97,7 +107,7 @@ pub fn resume<M: Stored>(
         threads: threads.unwrap_or(record.fit.threads),
         ..record.fit.clone()
     };
-    let mut plan = config.check_for(parts.train())?.after(record.origin);
+    let mut plan = config.check_as_it_is(&model, parts.train())?.after(record.origin);
     // The schedules keep the rhythm of the first plan; only the end moves.
     plan.steps = record.extension.steps.unwrap_or(plan.steps);
     if let Some((progress, _)) = &resumed
@@ -137,13 +147,13 @@ fn check_more(
     }
     match progress {
         Some(progress) if config.n_init > 1 && !is_extension(progress) => {
-            let allowed = format!(
-                "the run is at start {} of {}, which all make the same number of steps; let it end \
-                 with 'lehr resume {}' first",
-                progress.restart + 1,
-                config.n_init,
-                directory.path().display()
-            );
+            let (start, of) = (progress.restart + 1, config.n_init);
+            let allowed = advice![
+                format!("the run is at start {start} of {of}, which all make the same number of steps"),
+                "; let it end with ",
+                action(Verb::Resume).with(directory.path()),
+                " first",
+            ];
             Err(Error::config("steps", more, allowed))
         }
         _ => Ok(()),
@@ -166,15 +176,9 @@ fn pick_up(
         }
         Saved::Complete(_, best, done) => {
             let path = directory.path();
-            return Err(Error::run(
-                path,
-                format!(
-                    "this run is complete ({}); give it more steps with 'lehr resume {} --steps \
-                     500'",
-                    done[best].stop,
-                    path.display()
-                ),
-            ));
+            let what = format!("this run is complete ({}); give it more steps with ", done[best].stop);
+            let message = advice![what, action(Verb::MoreSteps).with(path)];
+            return Err(Error::run(path, message));
         }
     };
     let history = trace

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::config::{FitConfig, Plan};
+use crate::settings::{FitConfig, Plan};
 use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
@@ -74,8 +74,8 @@ pub fn start<M: Stored>(
     let data_record = DataRecord::new::<M>(Some(data_path), options, &data);
     let parts = parts::<M>(&data, config)?;
     let model = M::build(params, parts.train())?;
-    let plan = config.check_for(parts.train())?;
-    plan.check_model(&model)?;
+    let config = &config.with_defaults_of(&model);
+    let plan = config.check_as_it_is(&model, parts.train())?;
     if model.is_given_its_start() && plan.n_init > 1 {
         let allowed = "must be 1: all starts would be the given one";
         return Err(Error::config("n_init", plan.n_init, allowed));
@@ -170,8 +170,8 @@ pub(super) fn go_on<M: Stored>(
         n_init: 1,
         ..config.clone()
     };
-    let plan = config.check_for(parts.train())?.after(origin);
-    plan.check_model(model)?;
+    let config = config.with_defaults_of(model);
+    let plan = config.check_as_it_is(model, parts.train())?.after(origin);
     if plan.step_size.at(origin + 1, false) >= 1.0 {
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
         return Err(Error::config("step_size", plan.step_size, allowed));

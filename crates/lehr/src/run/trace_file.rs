@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::error::foreign;
 use crate::run::checkpoint::Saved;
 use crate::run::trace::Observation;
 use crate::{Error, Result, write};
@@ -45,7 +44,7 @@ pub(super) fn read(path: &Path) -> Result<Read> {
         match serde_json::from_slice(line) {
             Ok(observation) => read.observations.push(observation),
             Err(e) => {
-                let message = format!("is damaged ({}); {WHAT_TO_DO}", foreign(&e));
+                let message = format!("is damaged ({e}); {WHAT_TO_DO}");
                 read.fault = Some(Error::parse_at(path, i as u64 + 1, None, message));
                 break;
             }

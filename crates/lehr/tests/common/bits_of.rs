@@ -81,7 +81,7 @@ fn plain<M: Model>(
     config: &FitConfig,
 ) -> String {
     let mut recorder = Recorder::default();
-    let plan = config.check_for(data).unwrap();
+    let plan = config.check_for(model, data).unwrap();
     let problem = Problem { model, data, heldout };
     let fitted = fit_plain(problem, &plan, config.threads, None, &mut recorder).unwrap();
     hash(fitted.state.lambda.table().values(), &recorder.0)

@@ -6,11 +6,11 @@
 pub mod bernoulli;
 pub mod bits_of;
 
-use lehr::config::Plan;
+use lehr::settings::Plan;
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
-use lehr::model::{Dataset, Model};
+use lehr::model::Model;
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
 use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
@@ -294,19 +294,19 @@ pub fn watched<M: Model>(
 ) -> (Fit, Vec<f64>) {
     let problem = Problem { model, data, heldout: None };
     let mut recorder = Recorder::default();
-    let fitted = fit(problem, &plan(config, data), threads, None, &mut recorder).unwrap();
+    let fitted = fit(problem, &plan(config, model, data), threads, None, &mut recorder).unwrap();
     (fitted, recorder.0.iter().map(|o| o.bound).collect())
 }
 
-fn plan<D: Dataset>(config: &FitConfig, data: &D) -> Plan {
-    config.check_for(data).unwrap()
+fn plan<M: Model>(config: &FitConfig, model: &M, data: &M::Data) -> Plan {
+    config.check_for(model, data).unwrap()
 }
 
 /// `steps` sweeps of batch VI from a given lambda: the last state and the bounds before, between and
 /// after the sweeps.
 pub fn sweeps<M: Model>(model: &M, data: &M::Data, lambda: Table, steps: u64) -> (State, Vec<f64>) {
     let config = FitConfig { steps: Some(steps), tol: 0.0, ..FitConfig::default() };
-    let plan = plan(&config, data);
+    let plan = plan(&config, model, data);
     let problem = Problem { model, data, heldout: None };
     let mut state = State::at(model, lambda);
     let mut bounds = Vec::new();

@@ -25,7 +25,9 @@ mod posterior;
 mod sample;
 mod stored;
 
-pub use params::{Covariance, Defaults, Factorisation, MixtureParams, Start, StartUnits, Weights};
+pub use params::{
+    Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
+};
 pub use posterior::Posterior;
 pub use prior::{Prior, Units};
 pub use readout::Component;

@@ -212,7 +212,7 @@ mod tests {
         let triples: Vec<_> = pairs.map(|(i, j)| (i, j, taste(i, j))).collect();
         let data = ratings(8, 6, &triples);
         let pmf = Pmf::new(PmfParams::new(2), &data).unwrap();
-        let plan = crate::FitConfig::default().check_for(&data).unwrap();
+        let plan = crate::FitConfig::default().check_for(&pmf, &data).unwrap();
         let problem = Problem { model: &pmf, data: &data, heldout: None };
         let lambda = fit(problem, &plan, 1, None, &mut ()).unwrap().state.lambda;
         // User 9 is new, user 8 too but without ratings; item 6 is new and rated by user 0.

@@ -31,7 +31,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use fold::Folded;
-pub use params::PmfParams;
+pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use predict::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
 pub use stored::Frozen;
@@ -48,7 +48,9 @@ use crate::math::table::Table;
 use crate::model::{
     Ask, Blocks, HyperStep, Layout, Model, Phase, Place, RowSet, RowShard, Scores, Shard, Stats,
 };
+use crate::settings::FitConfig;
 use crate::step::update::Guard;
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 use columns::Columns;
 use hyper::Hyper;
@@ -73,7 +75,7 @@ const KAPPA: f64 = 0.5;
 /// }
 /// let ratings = Ratings::new(users, items, user, item, rating, Duplicates::Refuse)?;
 /// let pmf = Pmf::new(PmfParams::new(2), &ratings)?;
-/// let plan = lehr::FitConfig::default().check_for(&ratings)?;
+/// let plan = lehr::FitConfig::default().check_for(&pmf, &ratings)?;
 /// let fitted = fit(Problem { model: &pmf, data: &ratings, heldout: None }, &plan, 1, None, &mut ())?;
 /// let predictor = pmf.predictor(&fitted.state.lambda);
 /// let unknown = predictor.predict(pmf.find_user("0"), pmf.find_item("6"));
@@ -302,11 +304,18 @@ impl Model for Pmf {
         true
     }
 
-    fn broken(&self, expect: &Expect) -> Option<(usize, &'static str)> {
-        let what = "its precision is singular as far as double precision can tell; the ratings are too \
-                    large or too small for their prior and noise variances, or M is too small: rescale \
-                    them, give another `prior_variance` or `noise_variance`, or a larger `effective`";
-        expect.broken.map(|row| (row, what))
+    fn broken(&self, expect: &Expect) -> Option<(usize, Advice)> {
+        let row = expect.broken?;
+        let what = advice![
+            "its precision is singular as far as double precision can tell; the ratings are too large or \
+             too small for their prior and noise variances, or M is too small: rescale them, give another ",
+            setting("prior_variance"),
+            " or ",
+            setting("noise_variance"),
+            ", or a larger ",
+            setting("effective"),
+        ];
+        Some((row, what))
     }
 
     fn check_rows(
@@ -333,8 +342,12 @@ impl Model for Pmf {
         bound::minus_kl(self, lambda, expect)
     }
 
+    fn fit_defaults(&self, config: &mut FitConfig) {
+        params::fit_defaults(config);
+    }
+
     fn guards(&self) -> &'static [Guard] {
-        &[Guard::RejectBelowPrior, Guard::Reject, Guard::Clip, Guard::Halve]
+        Guard::OF_ROWS_WITH_PRIORS
     }
 
     fn hyper(&self) -> Vec<f64> {

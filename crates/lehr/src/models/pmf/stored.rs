@@ -12,6 +12,7 @@ use crate::data::{Grouped, Ids, Ratings, Side};
 use crate::lambda::Lambda;
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, RatingsOptions, Unknown};
+use crate::error::{Verb, action, advice};
 use crate::{Error, Result, write};
 
 /// What was taken from the training ratings. The names of users and items are in `users.jsonl` and
@@ -119,10 +120,11 @@ impl Stored for Pmf {
     }
 
     fn extend(&mut self, _data: &Ratings) -> Result<()> {
-        Err(Error::data(
-            "a matrix factorisation is not continued on other ratings; fold new users and items in \
-             with 'lehr transform', or fit all ratings again",
-        ))
+        Err(Error::data(advice![
+            "a matrix factorisation is not continued on other ratings; fold new users and items in with ",
+            action(Verb::Transform),
+            ", or fit all ratings again",
+        ]))
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
