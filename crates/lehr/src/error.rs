@@ -1,13 +1,12 @@
-//! What can go wrong, told to the person who can mend it: where, what was found, what is allowed, what to try.
+//! What can go wrong, told to the person who can fix it: where, what was found, what is allowed, what to try.
 
-mod settings;
+mod advice;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use settings::setting;
-pub use settings::{foreign, rename_settings};
+pub use advice::{Advice, Part, Verb, action, advice, setting};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -36,7 +35,7 @@ pub enum ErrorKind {
         /// File, line and column, as far as they are known.
         position: Position,
         /// What was found, what is allowed and what to try.
-        message: String,
+        message: Advice,
     },
     /// A setting has a value that cannot work.
     #[error("{field} = {value}: {allowed}")]
@@ -46,11 +45,11 @@ pub enum ErrorKind {
         /// The value found.
         value: String,
         /// What is allowed and what to try.
-        allowed: String,
+        allowed: Advice,
     },
     /// The data do not fit the model (too few rows, a wrong width, a constant column).
     #[error("{0}")]
-    Data(String),
+    Data(Advice),
     /// A parameter left its domain and could not be brought back.
     #[error("step {step}: row {row} of {model} left its domain: {message}")]
     Domain {
@@ -61,13 +60,10 @@ pub enum ErrorKind {
         /// The step in which it happened.
         step: u64,
         /// What to try.
-        message: String,
+        message: Advice,
     },
     /// The bound is no number any more.
-    #[error(
-        "the bound became {bound} at step {step}; the data are too extreme for this model and these \
-         settings: look for outliers, rescale the columns, or try `exact = true` where the model has that"
-    )]
+    #[error("the bound became {bound} at step {step}; {}", too_extreme())]
     Diverged {
         /// What it became.
         bound: f64,
@@ -119,8 +115,17 @@ pub enum ErrorKind {
         /// The directory or file.
         path: PathBuf,
         /// What is wrong with it and what to try.
-        message: String,
+        message: Advice,
     },
+}
+
+fn too_extreme() -> Advice {
+    advice![
+        "the data are too extreme for this model and these settings: look for outliers, rescale the \
+         columns, or try ",
+        setting("exact").to(true),
+        " where the model has that",
+    ]
 }
 
 fn doing(action: &str) -> String {
@@ -162,25 +167,32 @@ impl Error {
         *self.0
     }
 
-    /// What [`Display`](fmt::Display) writes, but with the names that `name` gives to settings; see
-    /// [`rename_settings`]. Names of files and columns stay as they are.
-    pub fn naming(&self, mut name: impl FnMut(&str, Option<&str>) -> Option<String>) -> String {
-        let text = self.to_string();
-        let (named, said) = match self.kind() {
-            ErrorKind::Config { field, value, allowed } => (name(field, Some(value)), allowed),
-            ErrorKind::Parse { message, .. }
-            | ErrorKind::Domain { message, .. }
-            | ErrorKind::Run { message, .. }
-            | ErrorKind::Data(message) => (None, message),
-            ErrorKind::Diverged { .. } => (None, &text),
-            _ => return text,
-        };
-        // What is said comes last in all of them.
-        let place = match named {
-            Some(named) => format!("{named}: "),
-            None => text[..text.len() - said.len()].to_string(),
-        };
-        place + &rename_settings(said, name)
+    /// What [`Display`](fmt::Display) writes, but with the words that `words` has for settings and actions; see
+    /// [`Advice::told`]. Names of files and columns stay as they are.
+    pub fn told(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
+        match self.kind() {
+            ErrorKind::Config { field, value, allowed } => {
+                let place = words(&setting(field).to(value));
+                let place = place.unwrap_or_else(|| format!("{field} = {value}"));
+                format!("{place}: {}", allowed.told(words))
+            }
+            ErrorKind::Parse { position, message } => {
+                format!("{position}: {}", message.told(words))
+            }
+            ErrorKind::Run { path, message } => {
+                format!("{}: {}", path.display(), message.told(words))
+            }
+            ErrorKind::Domain { message, .. } => {
+                let text = self.to_string();
+                let place = text.strip_suffix(&message.to_string()).unwrap_or_default();
+                place.to_string() + &message.told(words)
+            }
+            ErrorKind::Diverged { bound, step } => {
+                format!("the bound became {bound} at step {step}; {}", too_extreme().told(words))
+            }
+            ErrorKind::Data(message) => message.told(words),
+            _ => self.to_string(),
+        }
     }
 
     /// A failing system call on `path`, with what was being done in words ("cannot write").
@@ -189,18 +201,18 @@ impl Error {
     }
 
     /// A setting that cannot work.
-    pub fn config(field: &str, value: impl fmt::Display, allowed: impl Into<String>) -> Self {
+    pub fn config(field: &str, value: impl fmt::Display, allowed: impl Into<Advice>) -> Self {
         ErrorKind::Config { field: field.into(), value: value.to_string(), allowed: allowed.into() }
             .into()
     }
 
     /// Data that do not fit.
-    pub fn data(message: impl Into<String>) -> Self {
+    pub fn data(message: impl Into<Advice>) -> Self {
         ErrorKind::Data(message.into()).into()
     }
 
     /// A run directory or checkpoint that cannot be used.
-    pub fn run(path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
+    pub fn run(path: impl Into<PathBuf>, message: impl Into<Advice>) -> Self {
         ErrorKind::Run { path: path.into(), message: message.into() }.into()
     }
 
@@ -210,7 +222,7 @@ impl Error {
     }
 
     /// A file whose content is wrong at a place that has no line (a binary format).
-    pub fn parse(path: &Path, message: impl Into<String>) -> Self {
+    pub fn parse(path: &Path, message: impl Into<Advice>) -> Self {
         let position = Position { path: path.into(), ..Position::default() };
         ErrorKind::Parse { position, message: message.into() }.into()
     }
@@ -220,7 +232,7 @@ impl Error {
         path: &Path,
         line: u64,
         column: Option<String>,
-        message: impl Into<String>,
+        message: impl Into<Advice>,
     ) -> Self {
         let position = Position { path: path.into(), line: Some(line), column };
         ErrorKind::Parse { position, message: message.into() }.into()
@@ -261,31 +273,43 @@ mod tests {
 
     #[test]
     fn settings_can_be_called_by_other_names() {
-        let shout = |name: &str, value: Option<&str>| {
-            (name != "mean").then(|| format!("{}{}", name.to_uppercase(), value.unwrap_or("")))
+        let shout = |part: &Part| match part {
+            Part::Setting { name, value } if name != "mean" => {
+                Some(format!("{}{}", name.to_uppercase(), value.as_deref().unwrap_or("")))
+            }
+            _ => None,
         };
         let path = Path::new("`drop`.csv");
-        let said = "leave it out with `drop`";
+        let said = || advice!["leave it out with ", setting("drop")];
+        let domain = ErrorKind::Domain { model: "gmm".into(), row: 1, step: 2, message: said() };
         for (error, expected) in [
-            (Error::config("n_init", 2, "`tol` must be 0"), "N_INIT2: TOL must be 0"),
-            (Error::config("mean", "x", "`mean` or `tol`"), "mean = x: `mean` or TOL"),
-            (Error::data(said), "leave it out with DROP"),
-            (Error::parse(path, said), "`drop`.csv: leave it out with DROP"),
-            (Error::run(path, said), "`drop`.csv: leave it out with DROP"),
             (
-                Error::parse_at(path, 3, Some("`drop`".into()), said),
+                Error::config("n_init", 2, advice![setting("tol"), " must be 0"]),
+                "N_INIT2: TOL must be 0",
+            ),
+            (
+                Error::config("mean", "x", advice![setting("mean"), " or ", setting("tol")]),
+                "mean = x: `mean` or TOL",
+            ),
+            (Error::data(said()), "leave it out with DROP"),
+            (Error::parse(path, said()), "`drop`.csv: leave it out with DROP"),
+            (Error::run(path, said()), "`drop`.csv: leave it out with DROP"),
+            (
+                Error::parse_at(path, 3, Some("`drop`".into()), said()),
                 "`drop`.csv, line 3, column `drop`: leave it out with DROP",
             ),
+            (domain.into(), "step 2: row 1 of gmm left its domain: leave it out with DROP"),
             (
                 Error::damaged(path, "x"),
                 "`drop`.csv: is damaged (x); restore it from a backup, or fit again into another directory",
             ),
         ] {
-            assert_eq!(error.naming(shout), expected);
-            assert_eq!(error.naming(|_, _| None), error.to_string());
+            assert_eq!(error.told(shout), expected);
+            assert_eq!(error.told(|_| None), error.to_string());
         }
         let diverged = Error::from(ErrorKind::Diverged { bound: f64::NAN, step: 3 });
-        assert!(diverged.naming(shout).contains("or try EXACTtrue where"), "{diverged}");
+        assert!(diverged.told(shout).contains("or try EXACTtrue where"), "{diverged}");
+        assert_eq!(diverged.told(|_| None), diverged.to_string());
     }
 
     #[test]

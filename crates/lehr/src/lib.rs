@@ -22,7 +22,7 @@ pub mod error;
 pub mod data;
 pub mod read;
 pub mod write;
-pub mod config;
+pub mod settings;
 pub mod lambda;
 pub mod stats;
 pub mod model;
@@ -34,9 +34,9 @@ pub mod models;
 pub mod family;
 pub mod math;
 
-pub use config::FitConfig;
 pub use error::{Error, ErrorKind, Position, Result};
 pub use fit::fit;
+pub use settings::FitConfig;
 
 /// The README's Rust program, compiled as a test.
 #[cfg(doctest)]

@@ -428,7 +428,7 @@ fn ratings_by_user_shards_have_the_same_bits_on_any_workers() {
         let pmf = Pmf::new(params, &made.ratings).unwrap();
         let config = toml_of("steps = 8; tol = 0.0; seed = 3");
         let start = State::start(&pmf, &made.ratings, 3, 0).unwrap();
-        let plan = config.check_for(&made.ratings).unwrap();
+        let plan = config.check_for(&pmf, &made.ratings).unwrap();
         let run = |n_workers: usize, seed: u64| {
             let mut engine = UserShards::new(&pmf, &made.ratings, n_workers, seed);
             let mut seen = Recorder::default();

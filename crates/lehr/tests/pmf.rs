@@ -621,16 +621,17 @@ fn settings_that_make_no_sense_are_refused() {
         let error = Pmf::new(params, &made.ratings).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+    let pmf = Pmf::new(PmfParams::new(1), &made.ratings).unwrap();
     let lagged = FitConfig {
         effective: Effective::Constant(2.0),
         law: lehr::step::anneal::Law::Lagged,
         ..FitConfig::default()
     };
-    let error = lagged.check_for(&made.ratings).unwrap_err().to_string();
+    let error = lagged.check_for(&pmf, &made.ratings).unwrap_err().to_string();
     assert!(error.contains("law = lagged"), "{error}");
     let largest = made.ratings.largest_block();
     let large =
         FitConfig { effective: Effective::Constant(largest as f64 + 1.0), ..FitConfig::default() };
-    let error = large.check_for(&made.ratings).unwrap_err().to_string();
+    let error = large.check_for(&pmf, &made.ratings).unwrap_err().to_string();
     assert!(error.contains("must be at most"), "{error}");
 }

@@ -325,10 +325,11 @@ fn annealing_ends_by_itself() {
         tol: 0.0,
         noise_end: 1.0,
         effective: Effective::Linear(3.0),
-        step_size: Some(StepSize::UntilQuiet(0.85)),
+        eval_every: Some(1),
         ..FitConfig::default()
     };
-    let plan = config.check_for(&ratings).unwrap();
+    let plan = config.check_for(&pmf, &ratings).unwrap();
+    assert_eq!(plan.step_size, StepSize::UntilQuiet(0.85));
     let last = plan.last_noisy_step();
     assert_eq!(last, (ratings.largest_block() as u64 - 1) / 3);
     let (_, bounds) = watched(&pmf, &ratings, &config, 1);

@@ -49,7 +49,7 @@ pub fn observe<M: Model>(
     stop: Stop<'_>,
     record: &mut Record,
 ) -> anyhow::Result<Option<Fit>> {
-    let plan = config.check_for(problem.data)?;
+    let plan = config.check_for(problem.model, problem.data)?;
     let mut follower = Follower::new(stop);
     let found = fit(problem, &plan, 1, None, &mut follower)?;
     if !found.is_complete() {

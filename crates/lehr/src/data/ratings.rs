@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::grouped::Grouped;
 use super::{Dataset, FromFile, Ids};
+use crate::error::{Advice, advice, setting};
 use crate::read::{self, RatingsOptions};
+use crate::settings::choices;
 use crate::{Error, Result};
 
 /// One of the two sides of a rating.
@@ -30,15 +31,16 @@ impl Side {
     }
 }
 
-/// What becomes of a pair of user and item that is rated more than once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Duplicates {
-    /// An error.
-    #[default]
-    Refuse,
-    /// One rating, their mean.
-    Mean,
+choices! {
+    /// What becomes of a pair of user and item that is rated more than once.
+    #[derive(Default)]
+    pub enum Duplicates {
+        /// An error.
+        #[default]
+        Refuse = "refuse",
+        /// One rating, their mean.
+        Mean = "mean",
+    }
 }
 
 /// Ratings in the order of their users' numbers, then of their items'. Copies are cheap.
@@ -88,18 +90,22 @@ impl Refused {
         &self,
         (users, items): (&Ids, &Ids),
         place: impl Fn(usize) -> String,
-    ) -> String {
+    ) -> Advice {
         match self {
-            Refused::Other(error) => error.to_string(),
-            Refused::Twice { user, item, first, second, values } => format!(
-                "user {} rated item {} twice: {} ({}) and {} ({}); take one out, or average them with `duplicates = mean`",
-                users.get(*user as usize),
-                items.get(*item as usize),
-                values.0,
-                place(*first),
-                values.1,
-                place(*second),
-            ),
+            Refused::Other(error) => error.to_string().into(),
+            Refused::Twice { user, item, first, second, values } => advice![
+                format!(
+                    "user {} rated item {} twice: {} ({}) and {} ({})",
+                    users.get(*user as usize),
+                    items.get(*item as usize),
+                    values.0,
+                    place(*first),
+                    values.1,
+                    place(*second),
+                ),
+                "; take one out, or average them with ",
+                setting("duplicates").to(Duplicates::Mean),
+            ],
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The sentence that fits a model: what to fit, how, where, and who looks on.
 
-use crate::config::{FitConfig, Plan};
 use crate::fit::drive::{Driver, Fitted, Restarts, Resume, Session};
 use crate::fit::{Meter, State, Watcher};
 use crate::model::Model;
+use crate::settings::{FitConfig, Plan};
 use crate::step::engine::{Engine, Threads};
 use crate::{Error, Result};
 
@@ -110,7 +110,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             self;
         let plan = match (plan, data, &engine) {
             (Some(plan), ..) => plan,
-            (None, Some(data), _) => config.check_for(data)?,
+            (None, Some(data), _) => config.check_for(model, data)?,
             (None, None, engine) => {
                 config.check(engine.as_ref().map_or(0, |engine| engine.sizes().n_items))?
             }

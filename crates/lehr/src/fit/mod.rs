@@ -14,9 +14,9 @@ mod watch;
 
 use std::time::Instant;
 
-use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
+use crate::settings::Plan;
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
 use crate::step::update::Updater;
@@ -204,7 +204,7 @@ impl<'a, M: Model> Fit<'a, M> {
             learner.learn(step, &mut state.lambda, expect);
         }
         if let Some((row, message)) = model.domain().and_then(|domain| domain.broken(expect)) {
-            let (model, message) = (model.name().to_string(), message.to_string());
+            let model = model.name().to_string();
             return Err(ErrorKind::Domain { model, row, step: t, message }.into());
         }
         if t.is_multiple_of(SUM_EVERY) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Plan;
+use crate::settings::{Plan, choices};
 
 /// Why a fit ended. Not converging is not an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,17 +31,18 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// What a tolerance is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// The bound's change as a share of the bound.
-    #[default]
-    Relative,
-    /// The bound's change.
-    Absolute,
-    /// The change of exp(-bound / words), for models of words.
-    Perplexity,
+choices! {
+    /// What a tolerance is compared with.
+    #[derive(Default)]
+    pub enum Change {
+        /// The bound's change as a share of the bound.
+        #[default]
+        Relative = "relative",
+        /// The bound's change.
+        Absolute = "absolute",
+        /// The change of exp(-bound / words), for models of words.
+        Perplexity = "perplexity",
+    }
 }
 
 impl Change {

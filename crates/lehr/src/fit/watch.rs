@@ -1,9 +1,9 @@
 //! Who looks on while a fit runs.
 
 use crate::Result;
-use crate::config::Plan;
 use crate::fit::state::{Progress, State};
 use crate::run::trace::Observation;
+use crate::settings::Plan;
 
 /// Looks on while a fit runs. The loop knows nothing of files, terminals or signals.
 pub trait Watcher: Send {

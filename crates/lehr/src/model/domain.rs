@@ -1,6 +1,7 @@
 //! What a model may say about the domain of its parameters beyond `in_domain`.
 
 use super::Model;
+use crate::error::Advice;
 use crate::step::update::Guard;
 
 /// Guards and tests of the domain for models that have more to say than [`Model::in_domain`].
@@ -33,7 +34,7 @@ pub trait Domain<M: Model>: Sync {
 
     /// A row of lambda for which there are no expectations, since rounding has taken it out of its
     /// domain, and what to do about it. For models whose noiseless updates are not tested.
-    fn broken(&self, _expect: &M::Expect) -> Option<(usize, &'static str)> {
+    fn broken(&self, _expect: &M::Expect) -> Option<(usize, Advice)> {
         None
     }
 }

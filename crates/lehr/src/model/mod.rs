@@ -15,6 +15,7 @@ use crate::Result;
 use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
+use crate::settings::FitConfig;
 use crate::step::pass::{Pass, ShardOf, SumsOf};
 
 pub use crate::data::Dataset;
@@ -124,6 +125,9 @@ pub trait Model: Sync + Sized {
     fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
         increment.copy_from_slice(raw.row(target.row));
     }
+
+    /// Fills in what suits this model better than the usual defaults, where the user says nothing.
+    fn fit_defaults(&self, _config: &mut FitConfig) {}
 
     /// How a batch is cut into pieces.
     fn sharding(&self) -> Sharding {

@@ -17,8 +17,45 @@ use crate::Result;
 use crate::data::FromFile;
 use crate::lambda::Lambda;
 use crate::model::Model;
-use crate::read::Unknown;
+use crate::read::{DOCS, POINTS, RATINGS, Unknown};
+use crate::settings::Tables;
+use crate::step::anneal::Law;
+use crate::step::update::Guard;
 use crate::store::{Files, Keep};
+
+/// The settings of every model that ships with lehr, by the names that runs call them.
+pub const TABLES: &[Tables] = &[
+    Tables { model: "gmm", ..MIXTURE },
+    Tables { model: "dpgmm", ..MIXTURE },
+    Tables {
+        model: "lda",
+        own: lda::SETTINGS,
+        fit: lda::FIT,
+        data: DOCS,
+        items: "documents",
+        guards: Guard::OF_ENTRIES,
+        laws: |_| true,
+    },
+    Tables {
+        model: "pmf",
+        own: pmf::SETTINGS,
+        fit: pmf::FIT,
+        data: RATINGS,
+        items: "ratings",
+        guards: Guard::OF_ROWS_WITH_PRIORS,
+        laws: Law::works_in_blocks,
+    },
+];
+
+const MIXTURE: Tables = Tables {
+    model: "",
+    own: mixture::SETTINGS,
+    fit: mixture::FIT,
+    data: POINTS,
+    items: "points",
+    guards: Guard::OF_ROWS,
+    laws: |_| true,
+};
 
 /// How the data of a model are read.
 pub type ReadOptions<M> = <<M as Model>::Data as FromFile>::Options;

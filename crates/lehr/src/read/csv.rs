@@ -7,6 +7,7 @@ use super::select::{Place, Selection};
 use super::source::{Source, TABLE, empty, shown};
 use super::{Header, PointsOptions, finish};
 use crate::data::{Points, weight_fault};
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
 /// Marks of a missing value, which do not make a first row a row of names.
@@ -116,29 +117,25 @@ impl Table<'_> {
         let text = cell.trim_ascii();
         let number = number_of(text);
         let weighs = self.selection.places[at] == Place::Weight;
-        let message = match number {
-            _ if text.is_empty() => {
-                "the cell is empty; every cell must be a finite number: fill it in or leave the row out".into()
-            }
+        let found = shown(text);
+        let finite = "every cell must be a finite number: fill it in or leave the row out";
+        let message: Advice = match number {
+            _ if text.is_empty() => format!("the cell is empty; {finite}").into(),
             Some(value) if weighs && value.is_finite() => {
-                weight_fault(value).unwrap_or_default()
+                weight_fault(value).unwrap_or_default().into()
             }
-            Some(_) => format!(
-                "found {}, which is not finite; every cell must be a finite number: fill it in or leave the row out",
-                shown(text)
-            ),
+            Some(_) => format!("found {found}, which is not finite; {finite}").into(),
             None if is_decimal_comma(text) => format!(
-                "found {}, which is not a number; write numbers with a decimal point, not a comma",
-                shown(text)
-            ),
-            None if MISSING.contains(&lower(text).as_str()) => format!(
-                "found {}, a missing value; every cell must be a finite number: fill it in or leave the row out",
-                shown(text)
-            ),
-            None => format!(
-                "found {}, which is not a number; mend the cell, or leave the column out with `drop`",
-                shown(text)
-            ),
+                "found {found}, which is not a number; write numbers with a decimal point, not a comma"
+            )
+            .into(),
+            None if MISSING.contains(&lower(text).as_str()) => {
+                format!("found {found}, a missing value; {finite}").into()
+            }
+            None => advice![
+                format!("found {found}, which is not a number; mend the cell, or leave the column out with "),
+                setting("drop"),
+            ],
         };
         Error::parse_at(self.path, line, column, message)
     }

@@ -26,12 +26,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Points;
+use crate::settings::{Kind, Setting, choices};
 use crate::{Error, Result};
 
 use source::{Format, Source, TABLE, recognise};
 
-pub use docs::{CorpusFormat, DocsOptions, StopWords, Unknown, docs, docs_with};
-pub use ratings::{RatingsOptions, ratings, ratings_for};
+pub use docs::{CorpusFormat, DOCS, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub use ratings::{RATINGS, RatingsOptions, ratings, ratings_for};
 pub use titles::titles;
 pub use topic_table::topic_table;
 
@@ -51,18 +52,55 @@ pub struct PointsOptions {
     pub header: Header,
 }
 
-/// Whether the first line of a text file holds the columns' names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Header {
-    /// It does if any of its cells is a word. Empty cells and marks such as NA do not count as
-    /// words, so that a first row with a gap is reported and not mistaken for names.
-    #[default]
-    Auto,
-    /// It does.
-    Yes,
-    /// It does not.
-    No,
+/// The settings of points: the fields of [`PointsOptions`].
+pub const POINTS: &[Setting] = &[
+    Setting {
+        name: "columns",
+        kind: Kind::Texts,
+        value_name: "COLUMNS",
+        help: "The columns to use, by name or number from 1, comma-separated",
+        group: "Points",
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "drop",
+        kind: Kind::Texts,
+        value_name: "COLUMNS",
+        help: "The columns to leave out, e.g. a label",
+        group: "Points",
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "weight_column",
+        kind: Kind::Text,
+        value_name: "COLUMN",
+        help: "The column that says how often each row counts",
+        group: "Points",
+        ..Setting::BLANK
+    },
+    Setting { group: "Points", ..HEADER },
+];
+
+const HEADER: Setting = Setting {
+    name: "header",
+    kind: Kind::Choice(Header::NAMES),
+    help: "Whether the first line of a text file holds names",
+    ..Setting::BLANK
+};
+
+choices! {
+    /// Whether the first line of a text file holds the columns' names.
+    #[derive(Default)]
+    pub enum Header {
+        /// It does if any of its cells is a word. Empty cells and marks such as NA do not count as
+        /// words, so that a first row with a gap is reported and not mistaken for names.
+        #[default]
+        Auto = "auto",
+        /// It does.
+        Yes = "yes",
+        /// It does not.
+        No = "no",
+    }
 }
 
 /// Reads rows of numbers from a .csv, .tsv, .txt, .npy or .parquet file; text and .npy may be

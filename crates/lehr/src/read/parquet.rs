@@ -15,6 +15,7 @@ use super::select::{Place, Selection};
 use super::source::Source;
 use super::{PointsOptions, finish};
 use crate::data::{Points, weight_fault};
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 /// How many rows of one column are decoded at a time.
@@ -201,11 +202,16 @@ fn check_type(
     }
     Err(Error::parse(
         path,
-        format!(
-            "column {} does not hold numbers but {}; leave it out with `drop`, or choose others with `columns`",
-            selection.label(at),
-            type_name(column)
-        ),
+        advice![
+            format!(
+                "column {} does not hold numbers but {}; leave it out with ",
+                selection.label(at),
+                type_name(column)
+            ),
+            setting("drop"),
+            ", or choose others with ",
+            setting("columns"),
+        ],
     ))
 }
 

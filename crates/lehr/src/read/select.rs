@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::PointsOptions;
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 /// What becomes of one column of the file.
@@ -41,7 +42,10 @@ impl Selection {
             if chosen[at] {
                 return Err(Error::parse(
                     path,
-                    format!("`columns` names column {} twice; name it once", file.label(at)),
+                    advice![
+                        setting("columns"),
+                        format!(" names column {} twice; name it once", file.label(at)),
+                    ],
                 ));
             }
             chosen[at] = true;
@@ -120,28 +124,32 @@ impl Columns<'_> {
     }
 
     /// The place of the column that a setting asks for.
-    pub(super) fn find(&self, setting: &str, wanted: &str) -> Result<usize> {
+    pub(super) fn find(&self, name: &str, wanted: &str) -> Result<usize> {
         let mut same = (0..self.names.len()).filter(|&at| self.names[at] == wanted);
         if let Some(at) = same.next() {
             let Some(again) = same.next() else { return Ok(at) };
             return Err(Error::parse(
                 self.path,
-                format!(
-                    "`{setting}` asks for column {wanted:?}, but columns {} and {} both have this name; give the number instead",
-                    at + 1,
-                    again + 1
-                ),
+                advice![
+                    setting(name),
+                    format!(
+                        " asks for column {wanted:?}, but columns {} and {}",
+                        at + 1,
+                        again + 1
+                    ),
+                    " both have this name; give the number instead",
+                ],
             ));
         }
         match wanted.trim().parse::<usize>() {
             Ok(number) if (1..=self.n_columns).contains(&number) => Ok(number - 1),
             _ => Err(Error::parse(
                 self.path,
-                format!(
-                    "`{setting}` asks for column {wanted:?}, which is not there; {}; give a name or a number from 1 to {}",
-                    self.listed(),
-                    self.n_columns
-                ),
+                advice![
+                    setting(name),
+                    format!(" asks for column {wanted:?}, which is not there; {}", self.listed()),
+                    format!("; give a name or a number from 1 to {}", self.n_columns),
+                ],
             )),
         }
     }

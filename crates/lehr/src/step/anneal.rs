@@ -6,29 +6,38 @@
 //! none for parts of one: they take the nearest M they can.
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::math::kernels::{Isa, NORMAL_BLOCK_F32, fill_normal, fill_normal_f32};
 use crate::math::rng::{Address, Purpose};
+use crate::settings::choices;
 use crate::step::sample::{Batch, RowBatch, Sampler};
 use crate::step::schedule::Effective;
 
-/// The distribution of the annealing noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Law {
-    /// The paper's: centred normal numbers. Weights can be negative.
-    #[default]
-    Gaussian,
-    /// Self-normalised Gamma numbers (Dirichlet weights): never negative.
-    Gamma,
-    /// M of the |S| items, each with weight |S|/M: plain SVI with a batch of M, as a control.
-    Subsample,
-    /// Normal noise on the statistics of the previous batch. With independent batches
-    /// (`with-replacement`) the noise's skewness falls as 1/tau^2 again (tau = |S|/M), as the theorem
-    /// says; its distance from a Gaussian does not, because a batch's variance still fluctuates. A full
-    /// batch is its own predecessor. Costs a second batch per noisy step.
-    Lagged,
+choices! {
+    /// The distribution of the annealing noise.
+    #[derive(Default)]
+    pub enum Law {
+        /// The paper's: centred normal numbers. Weights can be negative.
+        #[default]
+        Gaussian = "gaussian",
+        /// Self-normalised Gamma numbers (Dirichlet weights): never negative.
+        Gamma = "gamma",
+        /// M of the |S| items, each with weight |S|/M: plain SVI with a batch of M, as a control.
+        Subsample = "subsample",
+        /// Normal noise on the statistics of the previous batch. With independent batches
+        /// (`with-replacement`) the noise's skewness falls as 1/tau^2 again (tau = |S|/M), as the theorem
+        /// says; its distance from a Gaussian does not, because a batch's variance still fluctuates. A full
+        /// batch is its own predecessor. Costs a second batch per noisy step.
+        Lagged = "lagged",
+    }
+}
+
+impl Law {
+    /// Whether the noise of a batch needs nothing but this batch, so that it works where every row has its
+    /// own, and for anybody's gradients.
+    pub fn works_in_blocks(self) -> bool {
+        self != Law::Lagged
+    }
 }
 
 /// When and how statistics are made noisy.

@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use crate::Result;
-use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::model::{Model, RowSet, Stats};
+use crate::settings::Plan;
 use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
 use crate::step::update::Steps;
 use crate::step::warm::Warm;

@@ -7,9 +7,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::model::{Ask, Dataset, Model, RowSet, RowShard, Stats};
+use crate::settings::Plan;
 use crate::step::anneal::Anneal;
 use crate::step::engine::{Engine, Sizes, Sums, Threads, Work, Worker};
 use crate::step::pass::Pass;

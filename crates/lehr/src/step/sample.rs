@@ -1,9 +1,8 @@
 //! Line 1 of Algorithm 1: which items form the batch S_t. A pure function of (seed, restart, step).
 
-use serde::{Deserialize, Serialize};
-
 use crate::math::rng::{Address, Purpose};
 use crate::model::{Layout, RowSet};
+use crate::settings::choices;
 use crate::step::anneal::RowNoise;
 
 /// The items of one step and their annealing weights, where all rows of lambda share them.
@@ -147,21 +146,22 @@ impl RowBatch {
     }
 }
 
-/// How batches are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sampling {
-    /// Epochs: all items in random order, then all again in another order. Every item is seen
-    /// equally often.
-    #[default]
-    Epochs,
-    /// Every batch on its own, no item twice in one batch.
-    WithoutReplacement,
-    /// Every item on its own, as the paper's theorem assumes.
-    WithReplacement,
-    /// In the order of the file, again and again: for data whose order is random already, and for
-    /// comparisons with programs that read them so.
-    InOrder,
+choices! {
+    /// How batches are drawn.
+    #[derive(Default)]
+    pub enum Sampling {
+        /// Epochs: all items in random order, then all again in another order. Every item is seen
+        /// equally often.
+        #[default]
+        Epochs = "epochs",
+        /// Every batch on its own, no item twice in one batch.
+        WithoutReplacement = "without-replacement",
+        /// Every item on its own, as the paper's theorem assumes.
+        WithReplacement = "with-replacement",
+        /// In the order of the file, again and again: for data whose order is random already, and for
+        /// comparisons with programs that read them so.
+        InOrder = "in-order",
+    }
 }
 
 /// Draws the batch of any step, in any order of steps.

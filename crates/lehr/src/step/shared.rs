@@ -7,10 +7,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::config::Plan;
 use crate::lambda::Lambda;
 use crate::math::rng::Purpose;
 use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound};
+use crate::settings::Plan;
 use crate::step::anneal::{Anneal, Law};
 use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
 use crate::step::pass::Pass;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::run::Run;
 use super::run_config::DataSource;
-use crate::config::FitConfig;
 use crate::data::{Dataset, FromFile};
 use crate::fit::State;
 use crate::math::rng::Purpose;
 use crate::models::{ReadOptions, Stored};
+use crate::settings::FitConfig;
 use crate::step::sample::split;
 use crate::{Error, Result};
 

@@ -7,6 +7,7 @@ use super::run_config::{self, RunConfig};
 use super::saved::Saved;
 use super::sidecar::Checked;
 use super::trace_file;
+use crate::error::{Verb, action, advice};
 use crate::models::Stored;
 use crate::run::trace::Observation;
 use crate::{Error, ErrorKind, Result};
@@ -29,14 +30,9 @@ pub(super) fn load<M: Stored>(files: &dyn Files) -> Result<Loaded<M>> {
     let config: RunConfig<M> = run_config::parse(&files.read(CONFIG)?, &files.path(CONFIG))?;
     let model = model(files, &config)?;
     let Some(Found { saved, warning, .. }) = find(files, &model)? else {
-        return Err(Error::run(
-            files.place(),
-            format!(
-                "the run was stopped before its first checkpoint; start it afresh with 'lehr \
-                 resume {}'",
-                files.place().display()
-            ),
-        ));
+        let what = "the run was stopped before its first checkpoint; start it afresh with ";
+        let message = advice![what, action(Verb::Resume).with(files.place())];
+        return Err(Error::run(files.place(), message));
     };
     Ok(Loaded { model, config, saved, warning })
 }

@@ -11,12 +11,13 @@ use super::run_config::{Extension, RunConfig};
 use super::saved::Saved;
 use super::session::Session;
 use super::trace_file::{self, Cut};
-use crate::config::{FitConfig, Plan};
 use crate::data::FromFile;
+use crate::error::{Verb, action, advice};
 use crate::fit::stop::StopReason;
 use crate::fit::{Progress, Resume, Watcher};
 use crate::models::Stored;
 use crate::run::trace::Observation;
+use crate::settings::{FitConfig, Plan};
 use crate::{Error, Result};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
@@ -59,8 +60,11 @@ fn read_again<M: Stored>(
     let Some(path) = &config.data.path else {
         return Err(Error::run(
             directory.path(),
-            "was fitted to data in a program's memory, which are in no file; go on where they are, \
-             or give new data with 'lehr partial'",
+            advice![
+                "was fitted to data in a program's memory, which are in no file; go on where they are, or \
+                 give new data with ",
+                action(Verb::Partial),
+            ],
         ));
     };
     let data = match config.data.unknown_dropped {
@@ -90,8 +94,11 @@ fn begin_again<M: Stored>(
     if config.parent.is_some() {
         return Err(Error::run(
             directory.path(),
-            "the run was stopped before it had taken over its parent's model; delete it and \
-             begin anew with 'lehr partial'",
+            advice![
+                "the run was stopped before it had taken over its parent's model; delete it and begin anew \
+                 with ",
+                action(Verb::Partial),
+            ],
         ));
     }
     M::build(config.params.clone(), parts.train())
@@ -141,8 +148,11 @@ impl Recovered {
         if self.is_damaged && more.steps.is_some() && self.ended().is_none() {
             return Err(Error::run(
                 directory.path(),
-                "has lost its newest checkpoint, and with it where it stood; let it come to its end \
-                 with 'lehr resume' first, then give it more steps",
+                advice![
+                    "has lost its newest checkpoint, and with it where it stood; let it come to its end with ",
+                    action(Verb::Resume),
+                    " first, then give it more steps",
+                ],
             ));
         }
         Ok(())
@@ -185,13 +195,8 @@ struct PickedUp {
 
 fn is_complete(directory: &RunDirectory, stop: StopReason) -> Error {
     let path = directory.path();
-    Error::run(
-        path,
-        format!(
-            "this run is complete ({stop}); give it more steps with 'lehr resume {} --steps 500'",
-            path.display()
-        ),
-    )
+    let what = format!("this run is complete ({stop}); give it more steps with ");
+    Error::run(path, advice![what, action(Verb::MoreSteps).with(path)])
 }
 
 /// Decides how the run goes on, writes that down, and runs.
@@ -223,7 +228,7 @@ fn continue_with<M: Stored>(
     config.extension.tol = more.tol.or(standstill.then_some(0.0)).or(config.extension.tol);
     config.extension.time = more.time;
     let threads = threads.unwrap_or(config.fit.threads);
-    let plan = plan(&config, threads, parts.train(), progress)?;
+    let plan = plan(&model, &config, threads, parts.train(), progress)?;
     directory.write_config(&config)?;
     if is_damaged {
         directory.drop_damaged()?;
@@ -243,6 +248,7 @@ fn continue_with<M: Stored>(
 
 /// The plan of a run that goes on: the schedules keep the rhythm of the first plan; only the end moves.
 fn plan<M: Stored>(
+    model: &M,
     config: &RunConfig<M>,
     threads: usize,
     train: &M::Data,
@@ -255,7 +261,7 @@ fn plan<M: Stored>(
         threads,
         ..config.fit.clone()
     };
-    let mut plan = fit.check_for(train)?.after(config.origin);
+    let mut plan = fit.check_as_it_is(model, train)?.after(config.origin);
     plan.steps = steps.unwrap_or(plan.steps);
     if let Some(progress) = progress.filter(|progress| is_extension(progress)) {
         plan.n_init = progress.restart + 1; // a finished run goes on with its best restart alone
@@ -280,13 +286,15 @@ fn check_more(
     }
     match progress {
         Some(progress) if config.n_init > 1 && !is_extension(progress) => {
-            let allowed = format!(
-                "the run is at start {} of {}, which all make the same number of steps; let it end \
-                 with 'lehr resume {}' first",
-                progress.restart + 1,
-                config.n_init,
-                directory.path().display()
-            );
+            let (start, of) = (progress.restart + 1, config.n_init);
+            let allowed = advice![
+                format!(
+                    "the run is at start {start} of {of}, which all make the same number of steps"
+                ),
+                "; let it end with ",
+                action(Verb::Resume).with(directory.path()),
+                " first",
+            ];
             Err(Error::config("steps", more, allowed))
         }
         _ => Ok(()),

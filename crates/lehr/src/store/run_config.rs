@@ -8,10 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::sidecar::Sums;
-use crate::config::FitConfig;
-use crate::error::foreign;
 use crate::math::kernels::Isa;
 use crate::models::{ReadOptions, Stored};
+use crate::settings::FitConfig;
 use crate::{Error, Result};
 
 /// The version of the directory's layout. Version 2 has checksums of the sidecars; version 1 is still
@@ -136,8 +135,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T>
             let what = if bytes.is_empty() { "it is empty" } else { "its end is missing" };
             return Error::damaged(path, what);
         }
-        let message =
-            format!("{}; this file is written by lehr and not meant to be edited", foreign(&e));
+        let message = format!("{e}; this file is written by lehr and not meant to be edited");
         Error::parse_at(path, e.line() as u64, None, message)
     };
     let value: serde_json::Value = serde_json::from_slice(bytes).map_err(wrong)?;

@@ -11,12 +11,12 @@ use super::run::Run;
 use super::run_config::{DataSource, RunConfig};
 use super::saved::Saved;
 use super::sink::{Keeper, Sink};
-use crate::config::{FitConfig, Plan};
 use crate::data::{Dataset, FromFile};
 use crate::fit::{self, Resume, Watcher};
 use crate::models::{ReadOptions, Stored};
 use crate::read::Unknown;
 use crate::run::trace::Observation;
+use crate::settings::{FitConfig, Plan};
 use crate::step::warm::Warm;
 use crate::{Error, Result};
 
@@ -35,8 +35,8 @@ pub fn fit<M: Stored>(
     let source = items.describe();
     let parts = Parts::new(items.data, config)?;
     let model = begin.model(params, &items, parts.train())?;
-    let plan = config.check_for(parts.train())?;
-    plan.check_model(&model)?;
+    let config = &config.with_defaults_of(&model);
+    let plan = config.check_as_it_is(&model, parts.train())?;
     if begin.is_given(&model) && plan.n_init > 1 {
         let allowed = "must be 1: all starts would be the given one";
         return Err(Error::config("n_init", plan.n_init, allowed));
@@ -91,8 +91,8 @@ pub(super) fn update<M: Stored>(
     state.warm = Warm::off();
     let origin = state.step;
     let config = going_on(config, parts.train().n_items(), old.population());
-    let plan = config.check_for(parts.train())?.after(origin);
-    plan.check_model(&model)?;
+    let config = config.with_defaults_of(&model);
+    let plan = config.check_as_it_is(&model, parts.train())?.after(origin);
     if plan.step_size.at(origin + 1, false) >= 1.0 {
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
         return Err(Error::config("step_size", plan.step_size, allowed));

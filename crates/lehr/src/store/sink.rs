@@ -5,10 +5,10 @@ use std::time::Instant;
 use super::run::Run;
 use super::run_config::RunConfig;
 use crate::Result;
-use crate::config::Plan;
 use crate::fit::{Progress, State, Watcher};
 use crate::models::Stored;
 use crate::run::trace::Observation;
+use crate::settings::Plan;
 
 /// Where a fit is kept: the only difference between one in a directory and one in memory. Its methods are
 /// called in this order.

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::files::{Files, TRACE};
 use super::saved::Saved;
-use crate::error::foreign;
 use crate::fit::{Outcome, Progress};
 use crate::run::trace::Observation;
 use crate::{Error, Result};
@@ -50,7 +49,7 @@ fn parse(bytes: &[u8], path: &Path) -> Read {
         match serde_json::from_slice(line) {
             Ok(observation) => read.observations.push(observation),
             Err(e) => {
-                let message = format!("is damaged ({}); {WHAT_TO_DO}", foreign(&e));
+                let message = format!("is damaged ({}); {WHAT_TO_DO}", e);
                 read.fault = Some(Error::parse_at(path, i as u64 + 1, None, message));
                 break;
             }

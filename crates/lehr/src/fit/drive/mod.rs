@@ -9,9 +9,9 @@ pub mod single;
 
 use super::{Fit, Meter, Outcome, Progress, RunId, State, Timings, Watcher};
 use crate::Result;
-use crate::config::Plan;
 use crate::model::Model;
 use crate::run::trace::Observation;
+use crate::settings::Plan;
 use crate::step::engine::Engine;
 
 pub use restarts::Restarts;

@@ -24,7 +24,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
-pub use params::{LdaParams, LearnAlpha};
+pub use params::{FIT, LdaParams, LearnAlpha, SETTINGS};
 pub use score::DocScores;
 pub use stored::Frozen;
 pub use topics::{Coherence, Topic};
@@ -230,16 +230,9 @@ impl Model for Lda {
 
 impl Domain<Lda> for Lda {
     fn guards(&self) -> &'static [Guard] {
-        const ALL: [Guard; 6] = [
-            Guard::Shrink,
-            Guard::Clamp,
-            Guard::Reject,
-            Guard::Clip,
-            Guard::Halve,
-            Guard::RejectBelowPrior,
-        ];
         // A prior that is learned moves away from under lambda: below it is no mistake then.
-        if self.params.learn_eta { &ALL[..5] } else { &ALL }
+        let all = Guard::OF_ENTRIES;
+        if self.params.learn_eta { &all[..all.len() - 1] } else { all }
     }
 
     fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {

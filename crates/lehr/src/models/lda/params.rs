@@ -4,7 +4,114 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::{Error, Result};
+
+const MODEL: &str = "Model";
+
+/// The settings of LDA: the fields of [`LdaParams`].
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "topics",
+        kind: Kind::Whole,
+        flag: Flag::Short('k'),
+        value_name: "K",
+        help: "K, the number of topics",
+        group: MODEL,
+        python: Some("n_components"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "alpha",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "The prior of a document's topics: smaller, fewer topics a document",
+        default: "1/K",
+        group: MODEL,
+        python: Some("doc_topic_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "eta",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "The prior of a topic's words: smaller, fewer words a topic",
+        default: "0.01",
+        group: MODEL,
+        python: Some("topic_word_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "learn_alpha",
+        kind: Kind::Choice(LearnAlpha::NAMES),
+        value_name: "HOW",
+        help: "Learn alpha: one for all topics, or one for each",
+        default: "no; asymmetric if nothing follows",
+        group: MODEL,
+        python: Some("learn_doc_topic_prior"),
+        alone: Some("asymmetric"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "learn_eta",
+        kind: Kind::Toggle(false),
+        help: "Learn eta",
+        group: MODEL,
+        python: Some("learn_topic_word_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "seed_topics",
+        kind: Kind::Path,
+        value_name: "PATH",
+        help: "Topics to start with, in this order: an earlier run's directory, or a table with a row for \
+               each topic and a column for each word (CSV, .npy or Parquet)",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "exact",
+        kind: Kind::Toggle(false),
+        help: "Double precision and no shortcuts in local steps: slower, for checks",
+        group: MODEL,
+        python: Some("exact"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "local_tol",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "A document's local steps end when its topics change by less than this",
+        default: "0.001",
+        group: MODEL,
+        python: Some("mean_change_tol"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "local_iterations",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "The most local steps of a document",
+        default: "100",
+        group: MODEL,
+        python: Some("max_doc_update_iter"),
+        ..Setting::BLANK
+    },
+];
+
+/// What is different about the settings of a fit.
+pub const FIT: &[Variant] = &[
+    Variant::of("tol").python("perp_tol"),
+    Variant::of("eval_every").python("evaluate_every"),
+    Variant::of("guard").default("shrink"),
+    Variant::of("warm")
+        .help("Documents start where their last local step ended, which is faster in later epochs")
+        .python("warm"),
+    Variant::of("n_init").not_in_python(),
+    Variant::of("holdout")
+        .help("Documents to hold out and score during the run: a count (1000) or a fraction (0.1)"),
+    Variant::of("bound_sample").default("1000"),
+];
 
 /// The settings of an LDA model.
 ///
@@ -44,17 +151,18 @@ pub struct LdaParams {
     pub seed_topics: Option<PathBuf>,
 }
 
-/// How alpha is learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LearnAlpha {
-    /// It stays as it is.
-    #[default]
-    No,
-    /// One number for all topics.
-    Symmetric,
-    /// A number for each topic.
-    Asymmetric,
+choices! {
+    /// How alpha is learned.
+    #[derive(Default)]
+    pub enum LearnAlpha {
+        /// It stays as it is.
+        #[default]
+        No = "no",
+        /// One number for all topics.
+        Symmetric = "symmetric",
+        /// A number for each topic.
+        Asymmetric = "asymmetric",
+    }
 }
 
 fn default_eta() -> f64 {

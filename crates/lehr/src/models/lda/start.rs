@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{Lda, LdaParams};
 use crate::data::Vocabulary;
-use crate::error::setting;
+use crate::error::{Verb, action, advice, setting};
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::store::{Loaded, RunDirectory};
@@ -54,8 +54,8 @@ impl Seeds {
                 RunDirectory::open(path)?.load::<Lda>()?;
             if let Some(warning) = warning {
                 // Topics of an older step would be other topics.
-                let text = format!("{warning}; mend that run first with 'lehr resume'");
-                return Err(Error::run(path, text));
+                let what = format!("{warning}; mend that run first with ");
+                return Err(Error::run(path, advice![what, action(Verb::Resume).with(path)]));
             }
             let state = saved.model_state();
             let eta = lda.eta(&state.lambda);
@@ -67,11 +67,12 @@ impl Seeds {
         };
         let wrong = |what: String| Error::parse(path, what);
         if topics.n_rows() != params.topics {
-            return Err(wrong(format!(
-                "has {} topics, and {} asks for another number; make them equal",
-                topics.n_rows(),
-                setting("topics", params.topics)
-            )));
+            let message = advice![
+                format!("has {} topics, and ", topics.n_rows()),
+                setting("topics").to(params.topics),
+                " asks for another number; make them equal",
+            ];
+            return Err(Error::parse(path, message));
         }
         let place = places(&names, topics.width(), words).map_err(wrong)?;
         let sums: Vec<f64> = topics.rows().map(|row| row.iter().sum()).collect();

@@ -25,7 +25,9 @@ mod posterior;
 mod sample;
 mod stored;
 
-pub use params::{Covariance, Defaults, Factorisation, MixtureParams, Start, StartUnits, Weights};
+pub use params::{
+    Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
+};
 pub use posterior::Posterior;
 pub use prior::{Prior, Units};
 pub use readout::Component;
@@ -529,7 +531,7 @@ impl Model for Mixture {
 
 impl Domain<Mixture> for Mixture {
     fn guards(&self) -> &'static [Guard] {
-        &[Guard::Reject, Guard::RejectBelowPrior, Guard::Clip, Guard::Halve]
+        Guard::OF_ROWS
     }
 
     fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {

@@ -2,61 +2,205 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::{Error, Result};
 
-/// The prior of the mixture weights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weights {
-    /// A symmetric Dirichlet distribution over K weights.
-    Dirichlet,
-    /// Stick-breaking, a Dirichlet process truncated at K components.
-    Sticks,
+const MODEL: &str = "Model";
+
+/// The settings of a mixture: the fields of [`MixtureParams`].
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "components",
+        kind: Kind::Whole,
+        flag: Flag::Short('k'),
+        value_name: "K",
+        help: "K, the number of components; for dpgmm, the most there can be",
+        group: MODEL,
+        python: Some("n_components"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "weights",
+        kind: Kind::Choice(Weights::NAMES),
+        flag: Flag::None,
+        help: "The prior of the weights: gmm or dpgmm",
+        group: MODEL,
+        python: Some("weight_concentration_prior_type"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "covariance",
+        kind: Kind::Choice(Covariance::NAMES),
+        help: "The components' shape",
+        default: "full",
+        group: MODEL,
+        python: Some("covariance_type"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "factorisation",
+        kind: Kind::Choice(Factorisation::NAMES),
+        help: "q of a component's mean and precision: one Normal-Wishart, or independent as in the paper",
+        default: "normal-wishart",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "start",
+        kind: Kind::Choice(Start::NAMES),
+        help: "Where a fit starts",
+        default: "kmeans-plus-plus",
+        group: MODEL,
+        python: Some("init_params"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "start_units",
+        kind: Kind::Choice(StartUnits::NAMES),
+        flag: Flag::None,
+        help: "What the distances of a start by nearness are measured in",
+        default: "deviations",
+        group: MODEL,
+        python: Some("init_units"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "concentration",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "The weights' prior: a0 of the Dirichlet [default: 1/K] or alpha of the process",
+        default: "1",
+        group: MODEL,
+        python: Some("weight_concentration_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "mean",
+        kind: Kind::Numbers,
+        flag: Flag::None,
+        help: "The prior mean, in the data's units",
+        default: "the data's mean",
+        group: MODEL,
+        python: Some("mean_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "mean_precision",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "How many items the prior mean is worth",
+        default: "0.01; 1 if independent",
+        group: MODEL,
+        python: Some("mean_precision_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "degrees_of_freedom",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "The Wishart prior's degrees of freedom",
+        default: "the number of columns + 2",
+        group: MODEL,
+        python: Some("degrees_of_freedom_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "scatter",
+        kind: Kind::Numbers,
+        flag: Flag::None,
+        help: "The prior's scatter matrix by rows, or its diagonal",
+        default: "the data's covariance over K^(2/d)",
+        group: MODEL,
+        python: Some("covariance_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "defaults",
+        kind: Kind::Choice(Defaults::NAMES),
+        flag: Flag::None,
+        help: "Which defaults the priors have",
+        default: "lehr",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "ridge",
+        kind: Kind::Number,
+        flag: Flag::None,
+        help: "Added to every variance of the data, in their units squared",
+        default: "0",
+        group: MODEL,
+        python: Some("reg_covar"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "sort",
+        kind: Kind::Toggle(true),
+        flag: Flag::None,
+        help: "Sort the components by size after each step",
+        group: MODEL,
+        python: Some("sort_components"),
+        ..Setting::BLANK
+    },
+];
+
+/// What is different about the settings of a fit.
+pub const FIT: &[Variant] = &[Variant::of("warm").hidden()];
+
+choices! {
+    /// The prior of the mixture weights.
+    pub enum Weights {
+        /// A symmetric Dirichlet distribution over K weights.
+        Dirichlet = "dirichlet",
+        /// Stick-breaking, a Dirichlet process truncated at K components.
+        Sticks = "sticks",
+    }
 }
 
-/// How q treats a component's mean and precision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Factorisation {
-    /// q(mu, Lambda), one Normal-Wishart distribution, as in scikit-learn.
-    NormalWishart,
-    /// q(mu) q(Lambda) with independent priors, as in the paper.
-    Independent,
+choices! {
+    /// How q treats a component's mean and precision.
+    pub enum Factorisation {
+        /// q(mu, Lambda), one Normal-Wishart distribution, as in scikit-learn.
+        NormalWishart = "normal-wishart",
+        /// q(mu) q(Lambda) with independent priors, as in the paper.
+        Independent = "independent",
+    }
 }
 
-/// The shape of the components.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Covariance {
-    /// Any ellipsoid.
-    Full,
-    /// Ellipsoids along the axes: the Wishart's scale matrix is diagonal.
-    Diagonal,
+choices! {
+    /// The shape of the components.
+    pub enum Covariance {
+        /// Any ellipsoid.
+        Full = "full",
+        /// Ellipsoids along the axes: the Wishart's scale matrix is diagonal.
+        Diagonal = "diagonal",
+    }
 }
 
-/// Where a fit begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Start {
-    /// Spread-out items chosen by k-means++, every item given to the nearest.
-    KmeansPlusPlus,
-    /// The same, then moved by k-means until no item changes its cluster.
-    Kmeans,
-    /// K random items as means.
-    Points,
-    /// Random responsibilities.
-    Responsibilities,
+choices! {
+    /// Where a fit begins.
+    pub enum Start {
+        /// Spread-out items chosen by k-means++, every item given to the nearest.
+        KmeansPlusPlus = "kmeans-plus-plus",
+        /// The same, then moved by k-means until no item changes its cluster.
+        Kmeans = "kmeans",
+        /// K random items as means.
+        Points = "points",
+        /// Random responsibilities.
+        Responsibilities = "responsibilities",
+    }
 }
 
-/// In which units the two starts by nearness measure distances.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartUnits {
-    /// In standard deviations of each column (weighted): what units the columns have does not matter.
-    #[default]
-    Deviations,
-    /// In the columns' own units, as scikit-learn does: a column of large numbers decides.
-    Own,
+choices! {
+    /// In which units the two starts by nearness measure distances.
+    #[derive(Default)]
+    pub enum StartUnits {
+        /// In standard deviations of each column (weighted): what units the columns have does not matter.
+        #[default]
+        Deviations = "deviations",
+        /// In the columns' own units, as scikit-learn does: a column of large numbers decides.
+        Own = "own",
+    }
 }
 
 impl StartUnits {
@@ -65,16 +209,17 @@ impl StartUnits {
     }
 }
 
-/// Where priors that are left out come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Defaults {
-    /// From the data and K, so that K components share the data's volume; see [`Prior`](super::Prior).
-    #[default]
-    Lehr,
-    /// As scikit-learn has them: concentration 1/K, the mean worth one item, as many degrees of freedom
-    /// as columns, and the data's covariance as scatter.
-    ScikitLearn,
+choices! {
+    /// Where priors that are left out come from.
+    #[derive(Default)]
+    pub enum Defaults {
+        /// From the data and K, so that K components share the data's volume; see [`Prior`](super::Prior).
+        #[default]
+        Lehr = "lehr",
+        /// As scikit-learn has them: concentration 1/K, the mean worth one item, as many degrees of freedom
+        /// as columns, and the data's covariance as scatter.
+        ScikitLearn = "scikit-learn",
+    }
 }
 
 impl Defaults {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
 use crate::data::{Points, Rows};
-use crate::error::setting;
+use crate::error::{advice, setting};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
 use crate::{Error, Result};
@@ -120,12 +120,15 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
                 Some(name) => (format!("'{name}'"), name.clone()),
                 None => ((j + 1).to_string(), (j + 1).to_string()),
             };
-            return Err(Error::data(format!(
-                "column {shown} is constant (always {}), so it says nothing about clusters and has \
-                 no finite density; leave it out ({})",
-                mean[j] * unit[j],
-                setting("drop", name)
-            )));
+            return Err(Error::data(advice![
+                format!(
+                    "column {shown} is constant (always {}), so it says nothing about clusters and has \
+                     no finite density; leave it out (",
+                    mean[j] * unit[j]
+                ),
+                setting("drop").to(name),
+                ")",
+            ]));
         }
         mean[j] *= unit[j];
         variance[j] = deviation * unit[j];
@@ -205,10 +208,11 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     });
     let mut factor = covariance;
     if !shape.cholesky(&mut factor) {
-        return Err(Error::data(
+        return Err(Error::data(advice![
             "the columns' covariance is singular or overflows; leave out columns that are combinations of \
-             others, rescale extreme ones, or use `covariance = diagonal`",
-        ));
+             others, rescale extreme ones, or use ",
+            setting("covariance").to(Covariance::Diagonal),
+        ]));
     }
     shape.invert_lower(&mut factor);
     let mut mean_precision_matrix = vec![0.0; shape.len()];

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Covariance, Mixture, MixtureParams, Prior, Units};
 use crate::data::Points;
-use crate::error::setting;
+use crate::error::{advice, setting};
 use crate::lambda::Lambda;
 use crate::math::packed::Symmetric;
 use crate::models::{NamedArray, Stored};
@@ -27,22 +27,29 @@ impl Stored for Mixture {
 
     fn check_fits(&self, data: &Points, names: &[String]) -> Result<()> {
         if data.n_dims() != self.n_dims() {
-            return Err(Error::data(format!(
-                "the data have {} columns, and the model was fitted to {}{}; choose the right ones \
-                 with `columns` or `drop`",
-                data.n_dims(),
-                self.n_dims(),
-                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
-            )));
+            let (found, fitted) = (data.n_dims(), self.n_dims());
+            let listed = match names {
+                [] => String::new(),
+                names => format!(" ({})", names.join(", ")),
+            };
+            return Err(Error::data(advice![
+                format!(
+                    "the data have {found} columns, and the model was fitted to {fitted}{listed}"
+                ),
+                "; choose the right ones with ",
+                setting("columns"),
+                " or ",
+                setting("drop"),
+            ]));
         }
         if !names.is_empty() && !data.names().is_empty() && data.names() != names {
-            return Err(Error::data(format!(
-                "the data's columns are {}, and the model was fitted to {}; put them in that \
-                 order ({})",
-                data.names().join(", "),
-                names.join(", "),
-                setting("columns", names.join(","))
-            )));
+            let (found, fitted) = (data.names().join(", "), names.join(", "));
+            return Err(Error::data(advice![
+                format!("the data's columns are {found}, and the model was fitted to {fitted}"),
+                "; put them in that order (",
+                setting("columns").to(names.join(",")),
+                ")",
+            ]));
         }
         Ok(())
     }

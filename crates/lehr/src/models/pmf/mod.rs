@@ -31,7 +31,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use fold::Folded;
-pub use params::PmfParams;
+pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use predict::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
 pub use stored::Frozen;
@@ -40,6 +40,7 @@ pub use sums::Scratch;
 use std::sync::Arc;
 
 use crate::data::{Grouped, Ids, Ratings, Side};
+use crate::error::{Advice, advice, setting};
 use crate::lambda::Lambda;
 use crate::math::kernels::{Isa, is_positive_definite};
 use crate::math::packed::Symmetric;
@@ -49,6 +50,7 @@ use crate::model::{
     Ask, Domain, HyperStep, Judge, Layout, Learn, Model, PerRow, Phase, RowSet, RowShard, Scores,
     Stats, Target,
 };
+use crate::settings::FitConfig;
 use crate::step::update::Guard;
 use crate::{Error, Result};
 use columns::Columns;
@@ -288,6 +290,10 @@ impl Model for Pmf {
         expect.pick(self, held, wanted)
     }
 
+    fn fit_defaults(&self, config: &mut FitConfig) {
+        params::fit_defaults(config);
+    }
+
     fn domain(&self) -> Option<&dyn Domain<Self>> {
         Some(self)
     }
@@ -303,7 +309,7 @@ impl Model for Pmf {
 
 impl Domain<Pmf> for Pmf {
     fn guards(&self) -> &'static [Guard] {
-        &[Guard::RejectBelowPrior, Guard::Reject, Guard::Clip, Guard::Halve]
+        Guard::OF_ROWS_WITH_PRIORS
     }
 
     fn above_prior(&self, hyper: &[f64], row: usize, lambda: &[f64]) -> bool {
@@ -335,11 +341,18 @@ impl Domain<Pmf> for Pmf {
         true
     }
 
-    fn broken(&self, expect: &Expect) -> Option<(usize, &'static str)> {
-        let what = "its precision is singular as far as double precision can tell; the ratings are too \
-                    large or too small for their prior and noise variances, or M is too small: rescale \
-                    them, give another `prior_variance` or `noise_variance`, or a larger `effective`";
-        expect.broken.map(|row| (row, what))
+    fn broken(&self, expect: &Expect) -> Option<(usize, Advice)> {
+        let row = expect.broken?;
+        let what = advice![
+            "its precision is singular as far as double precision can tell; the ratings are too large or \
+             too small for their prior and noise variances, or M is too small: rescale them, give another ",
+            setting("prior_variance"),
+            " or ",
+            setting("noise_variance"),
+            ", or a larger ",
+            setting("effective"),
+        ];
+        Some((row, what))
     }
 }
 

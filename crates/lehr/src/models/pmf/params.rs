@@ -2,7 +2,158 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
+use crate::step::schedule::{Effective, StepSize};
 use crate::{Error, Result};
+
+/// What a noisy step leaves of a row's last value.
+const NOISY_STEP: f64 = 0.85;
+/// With noise the bound takes a pass of its own: sweeps between two evaluations.
+const NOISY_SWEEPS: u64 = 5;
+
+/// What suits this model: larger steps with noise, and fewer evaluations.
+pub(super) fn fit_defaults(config: &mut FitConfig) {
+    if config.effective != Effective::Off && config.batch.is_none() {
+        config.step_size.get_or_insert(StepSize::UntilQuiet(NOISY_STEP));
+        config.eval_every.get_or_insert(NOISY_SWEEPS);
+    }
+}
+
+const MODEL: &str = "Model";
+
+/// The settings of a matrix factorisation: the fields of [`PmfParams`], and `preset`.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "dims",
+        kind: Kind::Whole,
+        flag: Flag::Short('d'),
+        value_name: "D",
+        help: "d, the number of latent dimensions. Those that explain nothing are switched off by \
+               themselves, so rather too many than too few",
+        group: MODEL,
+        python: Some("n_components"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "preset",
+        kind: Kind::Choice(&["paper"]),
+        value_name: "NAME",
+        help: "paper: c = 1, sigma^2 = 1/2, rho = 0.85, M = 50t, nothing centred, no biases, nothing \
+               learned. Other flags and the configuration file win over it",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "prior_variance",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "c, the prior variance of the factors; of the items' only the first one, unless --no-ard",
+        default: "the standard deviation of the ratings",
+        group: MODEL,
+        python: Some("prior_variance"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "noise_variance",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "sigma^2, how far ratings scatter around their mean; only the first value, unless \
+               --no-learn-noise",
+        default: "the variance of the ratings",
+        group: MODEL,
+        python: Some("noise_variance"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "learn_noise",
+        kind: Kind::Toggle(true),
+        help: "Keep sigma^2 as it is",
+        group: MODEL,
+        python: Some("learn_noise"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "ard",
+        kind: Kind::Toggle(true),
+        help: "Keep the prior variance of each latent dimension, so that none is switched off",
+        group: MODEL,
+        python: Some("ard"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "gauge",
+        kind: Kind::Toggle(true),
+        help: "Do not turn the latent space to the best bound after each sweep; fits take longer to converge",
+        group: MODEL,
+        python: Some("gauge"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "centre",
+        kind: Kind::Toggle(true),
+        help: "Do not subtract the mean of the ratings",
+        group: MODEL,
+        python: Some("centre"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "biases",
+        kind: Kind::Toggle(true),
+        help: "No bias for each user and item",
+        group: MODEL,
+        python: Some("biases"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "init_sd",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "Starts: the standard deviation of the factors' random means",
+        default: "as in the prior",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "init_var",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "Starts: the variance of each factor under q",
+        default: "as in the prior",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "exact",
+        kind: Kind::Toggle(false),
+        help: "Sums in double precision: slower, for checks",
+        group: MODEL,
+        ..Setting::BLANK
+    },
+];
+
+/// What is different about the settings of a fit.
+pub const FIT: &[Variant] = &[
+    Variant::of("warm").hidden(),
+    Variant::of("bound_sample").hidden(),
+    Variant::of("population").hidden().not_in_python(),
+    Variant::of("batch")
+        .help("|S|, the ratings of a step. Left out, every step uses all of them (batch VI)"),
+    Variant::of("effective").help(
+        "M, the effective number of ratings of each user and item: smaller is noisier, and those with \
+         fewer ratings than M have no noise. 50, 50t (50 times the step), geometric:10:150 (from 10 to \
+         all over 150 steps) or off",
+    ),
+    Variant::of("step_size").default("1; 0.85,1 with noise; power:10:0.75 with --batch"),
+    Variant::of("guard").default("reject-below-prior"),
+    Variant::of("holdout")
+        .help("Ratings to hold out and score during the run: a count (1000) or a fraction (0.1)"),
+    Variant::of("eval_every")
+        .help("Evaluate the bound every N steps")
+        .default("every sweep, every 5 with noise; once an epoch with --batch"),
+];
+
+/// The settings of a fit that belong to [`PmfParams::paper`].
+pub const PAPER_FIT: &[(&str, &str)] = &[("effective", "50t"), ("step_size", "0.85")];
 
 /// The settings of a matrix factorisation.
 ///

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Pmf, PmfParams};
 use crate::data::{Grouped, Ids, Ratings, Side};
+use crate::error::{Verb, action, advice};
 use crate::lambda::Lambda;
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, RatingsOptions, Unknown};
@@ -102,10 +103,11 @@ impl Stored for Pmf {
     }
 
     fn extend(&mut self, _data: &Ratings) -> Result<()> {
-        Err(Error::data(
-            "a matrix factorisation is not continued on other ratings; fold new users and items in \
-             with 'lehr transform', or fit all ratings again",
-        ))
+        Err(Error::data(advice![
+            "a matrix factorisation is not continued on other ratings; fold new users and items in with ",
+            action(Verb::Transform),
+            ", or fit all ratings again",
+        ]))
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::vocab::Names;
 use crate::data::{Docs, Entry, Vocabulary};
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 /// More documents or words than this, and more than entries, are taken for a wrong number: nobody
@@ -69,10 +70,14 @@ impl Builder {
         } else if n_words > most {
             return Err(Error::parse(
                 path,
-                format!(
-                    "has words numbered up to {n_words}, and only {} entries; number the words without gaps, or give a vocabulary file with `vocab`",
-                    self.entries.len()
-                ),
+                advice![
+                    format!(
+                        "has words numbered up to {n_words}, and only {} entries",
+                        self.entries.len()
+                    ),
+                    "; number the words without gaps, or give a vocabulary file with ",
+                    setting("vocab"),
+                ],
             ));
         }
         if n_docs > most && !self.docs_are_lines {

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::super::source::Source;
+use crate::error::Advice;
 use crate::{Error, Result};
 
 /// How much is read at a time, and how much of a file is looked at to recognise its format.
@@ -87,7 +88,7 @@ impl<'a> Lines<'a> {
     }
 
     /// A fault of the line handed out last.
-    pub(super) fn fault(&self, column: &str, text: impl Into<String>) -> Error {
+    pub(super) fn fault(&self, column: &str, text: impl Into<Advice>) -> Error {
         let column = (!column.is_empty()).then(|| column.to_string());
         Error::parse_at(self.path(), self.number, column, text)
     }

@@ -23,9 +23,10 @@ use std::path::Path;
 
 use super::source::{Needed, Source, plain_file};
 use crate::data::{self, Docs, Vocabulary};
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
-pub use options::{CorpusFormat, DocsOptions, StopWords};
+pub use options::{CorpusFormat, DOCS, DocsOptions, StopWords};
 pub use words::Unknown;
 
 use lines::Lines;
@@ -140,7 +141,8 @@ fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Resul
         (CorpusFormat::Parquet, Err(source)) => read_parquet(source, names),
         (_, Err(source)) => open_converted(source, names),
         (_, Ok(_)) => {
-            Err(Error::parse(path, format!("is text and not {format}; leave `format` out")))
+            let found = format!("is text and not {format}; leave ");
+            Err(Error::parse(path, advice![found, setting("format"), " out"]))
         }
     }
 }

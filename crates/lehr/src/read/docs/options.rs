@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::setting;
+use crate::error::{advice, setting};
+use crate::settings::{Kind, Setting, choices};
 use crate::{Error, Result};
 
 /// How a corpus is to be read. An option that has no meaning for the format of the file is refused.
@@ -38,28 +38,123 @@ pub struct DocsOptions {
     pub min_length: Option<usize>,
 }
 
-/// A format of corpora.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CorpusFormat {
-    /// UCI bag of words: lines with D, W and NNZ, then `document word count`, numbered from 1.
-    Uci,
-    /// LDA-C: `n word:count ...`, words numbered from 0.
-    Ldac,
-    /// SVMlight or libsvm: `label word:count ...`, words numbered from 0 (see `one_based`).
-    Svmlight,
-    /// Matrix Market coordinates, documents as rows (see `transpose`).
-    MatrixMarket,
-    /// A sparse matrix saved by `scipy.sparse.save_npz`, documents as rows.
-    Npz,
-    /// Parquet with columns for document, term and count.
-    Parquet,
-    /// Text, one document a line.
-    Text,
-    /// JSON lines, one document an object (see `field`).
-    Jsonl,
-    /// A converted corpus, as `Docs::save` writes it.
-    Lehr,
+const GROUP: &str = "Documents";
+
+/// The settings of documents: the fields of [`DocsOptions`].
+pub const DOCS: &[Setting] = &[
+    Setting {
+        name: "vocab",
+        kind: Kind::Path,
+        value_name: "FILE",
+        help: "The words' names: line i names word i. Beside docword.x.txt, vocab.x.txt is used unasked. Of \
+               a text, only these words are kept",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "format",
+        kind: Kind::Choice(CorpusFormat::NAMES),
+        value_name: "FORMAT",
+        help: "The format of the file",
+        default: "recognised",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "one_based",
+        kind: Kind::Toggle(false),
+        help: "svmlight: words are numbered from 1, not from 0",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "transpose",
+        kind: Kind::Toggle(false),
+        help: "matrix-market: rows are words and columns are documents",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "field",
+        kind: Kind::Text,
+        value_name: "NAME",
+        help: "jsonl: the field that holds the text",
+        default: "text",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "stop_words",
+        kind: Kind::Text,
+        value_name: "LIST",
+        help: "text, jsonl: the words to leave out: english, none or a FILE with one a line",
+        default: "english",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "min_length",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "text, jsonl: leave out words of fewer letters",
+        default: "3",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "min_docs",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "text, jsonl: leave out words in fewer documents",
+        default: "5, at most 1 % of them",
+        group: GROUP,
+        fit_only: true,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "max_docs",
+        kind: Kind::Number,
+        value_name: "SHARE",
+        help: "text, jsonl: leave out words in a larger share of the documents",
+        default: "0.5",
+        group: GROUP,
+        fit_only: true,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "max_words",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "text, jsonl: keep only N words, the most frequent ones",
+        default: "100000",
+        group: GROUP,
+        fit_only: true,
+        ..Setting::BLANK
+    },
+];
+
+choices! {
+    /// A format of corpora.
+    pub enum CorpusFormat {
+        /// UCI bag of words: lines with D, W and NNZ, then `document word count`, numbered from 1.
+        Uci = "uci",
+        /// LDA-C: `n word:count ...`, words numbered from 0.
+        Ldac = "ldac",
+        /// SVMlight or libsvm: `label word:count ...`, words numbered from 0 (see `one_based`).
+        Svmlight = "svmlight",
+        /// Matrix Market coordinates, documents as rows (see `transpose`).
+        MatrixMarket = "matrix-market",
+        /// A sparse matrix saved by `scipy.sparse.save_npz`, documents as rows.
+        Npz = "npz",
+        /// Parquet with columns for document, term and count.
+        Parquet = "parquet",
+        /// Text, one document a line.
+        Text = "text",
+        /// JSON lines, one document an object (see `field`).
+        Jsonl = "jsonl",
+        /// A converted corpus, as `Docs::save` writes it.
+        Lehr = "lehr",
+    }
 }
 
 /// Which words of a text are left out because they say nothing about its topic.
@@ -102,52 +197,8 @@ impl fmt::Display for StopWords {
 }
 
 impl CorpusFormat {
-    const ALL: [CorpusFormat; 9] = [
-        CorpusFormat::Uci,
-        CorpusFormat::Ldac,
-        CorpusFormat::Svmlight,
-        CorpusFormat::MatrixMarket,
-        CorpusFormat::Npz,
-        CorpusFormat::Parquet,
-        CorpusFormat::Text,
-        CorpusFormat::Jsonl,
-        CorpusFormat::Lehr,
-    ];
-
-    /// The name by which a configuration asks for it, e.g. "matrix-market".
-    pub fn name(self) -> &'static str {
-        match self {
-            CorpusFormat::Uci => "uci",
-            CorpusFormat::Ldac => "ldac",
-            CorpusFormat::Svmlight => "svmlight",
-            CorpusFormat::MatrixMarket => "matrix-market",
-            CorpusFormat::Npz => "npz",
-            CorpusFormat::Parquet => "parquet",
-            CorpusFormat::Text => "text",
-            CorpusFormat::Jsonl => "jsonl",
-            CorpusFormat::Lehr => "lehr",
-        }
-    }
-
     pub(super) fn is_text(self) -> bool {
         matches!(self, CorpusFormat::Text | CorpusFormat::Jsonl)
-    }
-}
-
-impl fmt::Display for CorpusFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for CorpusFormat {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        CorpusFormat::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
-            let names = CorpusFormat::ALL.map(CorpusFormat::name).join(", ");
-            Error::config("format", text, format!("give one of {names}"))
-        })
     }
 }
 
@@ -194,17 +245,20 @@ impl DocsOptions {
         let pruning = pruning.into_iter().flatten();
         let mut idle = idle.chain(pruning.clone().filter(|_| !format.is_text()));
         if let Some((field, value, users)) = idle.next() {
-            let found = format!(
-                "has a meaning for the format {users} only, and {} is read as {format}; leave it out, or give `format` if that is wrong",
-                path.display()
-            );
+            let found = advice![
+                format!("has a meaning for the format {users} only, and {} ", path.display()),
+                format!("is read as {format}; leave it out, or give "),
+                setting("format"),
+                " if that is wrong",
+            ];
             return Err(Error::config(field, value, found));
         }
         if let (Some(vocab), Some((field, value, _))) = (&self.vocab, pruning.into_iter().next()) {
-            let found = format!(
-                "chooses words, but {} fixes them already; leave out one of the two",
-                setting("vocab", vocab.display())
-            );
+            let found = advice![
+                "chooses words, but ",
+                setting("vocab").to(vocab.display()),
+                " fixes them already; leave out one of the two",
+            ];
             return Err(Error::config(field, value, found));
         }
         Ok(())

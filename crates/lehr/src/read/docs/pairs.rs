@@ -6,6 +6,7 @@ use super::numbers::{count, whole};
 use super::vocab::Names;
 use super::{CorpusFormat, DocsOptions};
 use crate::data::Docs;
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
 use super::super::records::blank_split;
@@ -21,20 +22,26 @@ pub(super) fn read_ldac(mut lines: Lines<'_>, names: Option<Names>) -> Result<Do
     docs.finish(&lines)
 }
 
-fn add_ldac(docs: &mut Pairs, line: &[u8]) -> Result<(), (usize, String)> {
+fn add_ldac(docs: &mut Pairs, line: &[u8]) -> Result<(), (usize, Advice)> {
     let mut fields = blank_split(line);
     let Some(first) = fields.next() else { return Ok(()) };
     let Some(promised) = whole(first) else {
         let found = shown(first);
-        return Err((1, format!("found {found}; a line of LDA-C begins with its number of pairs")));
+        let message = format!("found {found}; a line of LDA-C begins with its number of pairs");
+        return Err((1, message.into()));
     };
     let found = fields.clone().count() as u64;
     if found != promised {
         return Err((
             1,
-            format!(
-                "promises {promised} pairs, and {found} follow; mend the number or the line, or give `format = svmlight` if it is a label"
-            ),
+            advice![
+                format!(
+                    "promises {promised} pairs, and {found} follow; mend the number or the line"
+                ),
+                ", or give ",
+                setting("format").to(CorpusFormat::Svmlight),
+                " if it is a label",
+            ],
         ));
     }
     docs.add(fields, 2)
@@ -121,21 +128,27 @@ impl Pairs {
         &mut self,
         fields: impl Iterator<Item = &'l [u8]>,
         first: usize,
-    ) -> Result<(), (usize, String)> {
+    ) -> Result<(), (usize, Advice)> {
         let n_words = self.names.as_ref().map_or(u64::from(u32::MAX), Names::len);
         let doc = u32::try_from(self.n_docs)
-            .map_err(|_| (1, format!("there may be at most {} documents", u32::MAX)))?;
+            .map_err(|_| (1, format!("there may be at most {} documents", u32::MAX).into()))?;
         for (field, at) in fields.zip(first..) {
             let pair = field.iter().position(|&byte| byte == b':');
             let pair = pair.map(|colon| (whole(&field[..colon]), &field[colon + 1..]));
             let Some((Some(word), text)) = pair else {
                 return Err((
                     at,
-                    format!("found {}; a pair is word:count, with the word's number", shown(field)),
+                    format!("found {}; a pair is word:count, with the word's number", shown(field))
+                        .into(),
                 ));
             };
             let Some(word) = word.checked_sub(self.base) else {
-                return Err((at, "found word 0 although `one_based` is set; leave it out if words are numbered from 0".into()));
+                let message = advice![
+                    "found word 0 although ",
+                    setting("one_based"),
+                    " is set; leave it out if words are numbered from 0",
+                ];
+                return Err((at, message));
             };
             if word >= n_words {
                 let limit = match &self.names {
@@ -145,10 +158,10 @@ impl Pairs {
                 let number = word + self.base;
                 return Err((
                     at,
-                    format!("found word {number}, numbered from {}, and {limit}", self.base),
+                    format!("found word {number}, numbered from {}, and {limit}", self.base).into(),
                 ));
             }
-            let count = count(text).map_err(|text| (at, text))?;
+            let count = count(text).map_err(|text| (at, text.into()))?;
             self.builder.push(doc, word as u32, count);
         }
         self.n_docs += 1;

@@ -2,6 +2,7 @@
 
 use super::super::source::Source;
 use super::{CorpusFormat, matrix_market, numbers, pairs};
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result, data};
 
 /// How many lines decide between formats that look alike.
@@ -12,7 +13,7 @@ pub(super) fn binary(
     source: &Source<'_>,
     asked: Option<CorpusFormat>,
 ) -> Result<Option<CorpusFormat>> {
-    let refused = |message: String| Err(Error::parse(source.path, message));
+    let refused = |message: Advice| Err(Error::parse(source.path, message));
     if source.head.starts_with(b"\x93NUMPY") {
         return refused("is a dense NumPy array; documents are read from sparse matrices: save one with scipy.sparse.save_npz(file, scipy.sparse.csr_matrix(x))".into());
     }
@@ -33,16 +34,25 @@ pub(super) fn binary(
         None => None,
     };
     match (found, claimed) {
-        (Some(found), Some(asked_for)) if asked.is_some() && found != asked_for => refused(
-            format!("is in the format {found}, and `format` asks for {asked_for}; leave it out"),
-        ),
+        (Some(found), Some(asked_for)) if asked.is_some() && found != asked_for => {
+            refused(advice![
+                format!("is in the format {found}, and "),
+                setting("format"),
+                format!(" asks for {asked_for}; leave it out"),
+            ])
+        }
         (None, Some(claimed)) if is_binary(claimed) => {
-            let reason = if asked.is_some() {
-                "although `format` says so; leave it out, or give the right one"
-            } else {
-                "although its name says so; if it is text, name it .txt or give `format`"
-            };
-            refused(format!("is not in the format {claimed} {reason}"))
+            let is_not = format!("is not in the format {claimed} although ");
+            refused(match asked {
+                Some(_) => {
+                    let wrong = " says so; leave it out, or give the right one";
+                    advice![is_not, setting("format"), wrong]
+                }
+                None => {
+                    let wrong = "its name says so; if it is text, name it .txt or give ";
+                    advice![is_not, wrong, setting("format")]
+                }
+            })
         }
         (found, _) => Ok(found),
     }

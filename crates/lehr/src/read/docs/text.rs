@@ -9,6 +9,7 @@ use super::lines::Lines;
 use super::vocab::Names;
 use super::{CorpusFormat, DocsOptions, stop_words, tokens, words};
 use crate::data::{Docs, Vocabulary};
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
 const MIN_DOCS: usize = 5;
@@ -78,10 +79,23 @@ fn choose(lines: &Lines<'_>, docs: Docs, options: &DocsOptions) -> Result<Docs> 
     if kept.is_empty() {
         return Err(Error::parse(
             lines.path(),
-            format!(
-                "no words are left of {} in {n_docs} documents, with `min_docs = {min_docs}` and `max_docs = {max_docs}`, after `stop_words` and `min_length`; lower `min_docs` or raise `max_docs`, or give `format` if this is not text with one document a line",
-                names.len()
-            ),
+            advice![
+                format!("no words are left of {} in {n_docs} documents, with ", names.len()),
+                setting("min_docs").to(min_docs),
+                " and ",
+                setting("max_docs").to(max_docs),
+                ", after ",
+                setting("stop_words"),
+                " and ",
+                setting("min_length"),
+                "; lower ",
+                setting("min_docs"),
+                " or raise ",
+                setting("max_docs"),
+                ", or give ",
+                setting("format"),
+                " if this is not text with one document a line",
+            ],
         ));
     }
     kept.sort_unstable_by(|&a, &b| {
@@ -170,7 +184,7 @@ impl Bags {
 }
 
 /// A document, or the field that is at fault and what is wrong with it.
-type Document<'l> = std::result::Result<std::borrow::Cow<'l, str>, (String, String)>;
+type Document<'l> = std::result::Result<std::borrow::Cow<'l, str>, (String, Advice)>;
 
 fn plain(line: &[u8]) -> Document<'_> {
     match std::str::from_utf8(line) {
@@ -181,7 +195,8 @@ fn plain(line: &[u8]) -> Document<'_> {
                 String::new(),
                 format!(
                     "is not UTF-8 (byte 0x{byte:02x}); convert the file, e.g. with iconv -f latin1 -t utf-8"
-                ),
+                )
+                .into(),
             ))
         }
     }
@@ -189,7 +204,8 @@ fn plain(line: &[u8]) -> Document<'_> {
 
 fn json_field<'l>(line: &[u8], field: &str) -> Document<'l> {
     let object: Map<String, Value> = serde_json::from_slice(line).map_err(|error| {
-        (String::new(), format!("is not a JSON object ({error}); give one object a line"))
+        let message = format!("is not a JSON object ({error}); give one object a line");
+        (String::new(), message.into())
     })?;
     let kind = match object.get(field) {
         Some(Value::String(text)) => return Ok(text.clone().into()),
@@ -198,9 +214,12 @@ fn json_field<'l>(line: &[u8], field: &str) -> Document<'l> {
             let fields = fields.join(", ");
             return Err((
                 field.to_string(),
-                format!(
-                    "there is no such field, only: {fields}; name the one with the text with `field`"
-                ),
+                advice![
+                    format!(
+                        "there is no such field, only: {fields}; name the one with the text with "
+                    ),
+                    setting("field"),
+                ],
             ));
         }
         Some(Value::Null) => "null",
@@ -211,6 +230,6 @@ fn json_field<'l>(line: &[u8], field: &str) -> Document<'l> {
     };
     Err((
         field.to_string(),
-        format!("found {kind}; the document must be a text: \"\" if it is empty"),
+        format!("found {kind}; the document must be a text: \"\" if it is empty").into(),
     ))
 }

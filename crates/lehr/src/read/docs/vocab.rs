@@ -7,6 +7,7 @@ use super::super::source::{Needed, Source, shown};
 use super::lines::Lines;
 use super::{CorpusFormat, DocsOptions};
 use crate::data::Vocabulary;
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 const NEEDED: Needed =
@@ -105,12 +106,13 @@ impl Names {
             return Ok(());
         }
         let name = corpus.file_name().unwrap_or_default().to_string_lossy();
-        let advice = if self.beside {
-            "; it was taken because it lies beside it: rename it, or name another with `vocab`"
+        let found = format!("names {} words, but {name} has {n_words}", self.len());
+        let message = if self.beside {
+            let why = "; it was taken because it lies beside it: rename it, or name another with ";
+            advice![found, why, setting("vocab")]
         } else {
-            "; give the vocabulary file that belongs to it"
+            advice![found, "; give the vocabulary file that belongs to it"]
         };
-        let message = format!("names {} words, but {name} has {n_words}{advice}", self.len());
         Err(Error::parse(&self.path, message))
     }
 

@@ -1,5 +1,7 @@
 //! Some ratings of a file whose ids have no numbers yet: threads make these, in any order.
 
+use crate::error::{Advice, advice, setting};
+
 use super::super::csv::{is_decimal_comma, number_of};
 use super::super::records::ragged;
 use super::super::source::shown;
@@ -24,7 +26,7 @@ pub(super) struct Fault {
     pub line: u64,
     /// Which of the three cells, if it is one.
     pub role: Option<usize>,
-    pub message: String,
+    pub message: Advice,
 }
 
 impl Batch {
@@ -173,18 +175,18 @@ fn decimal(text: &[u8]) -> Option<f64> {
 
 #[cold]
 fn fault(layout: &Layout, line: u64, n_cells: usize, cells: [&[u8]; 3]) -> Fault {
-    let at = |role: Option<usize>, message: String| Fault { line, role, message };
+    let at = |role: Option<usize>, message: Advice| Fault { line, role, message };
     // A line of a wrong length is told first: it explains the cell that does not fit.
     if n_cells != layout.n_columns {
         let mut message = ragged(n_cells, layout.n_columns, layout.first_line, layout.separator);
         if n_cells > layout.n_columns && layout.separator != "::" {
             message.push_str("; put a field that holds them in double quotes");
         }
-        return at(None, message);
+        return at(None, message.into());
     }
     for (role, id) in cells[..2].iter().enumerate() {
         if let Some(message) = id_fault(id, role) {
-            return at(Some(role), message);
+            return at(Some(role), message.into());
         }
     }
     at(Some(2), rating_fault(cells[2]))
@@ -203,21 +205,26 @@ pub(super) fn id_fault(id: &[u8], role: usize) -> Option<String> {
     })
 }
 
-fn rating_fault(text: &[u8]) -> String {
+fn rating_fault(text: &[u8]) -> Advice {
     const FINITE: &str = "every rating must be a finite number: fill it in or leave the line out";
     let found = shown(text);
     match number_of(text) {
-        _ if text.is_empty() => format!("the rating is empty; {FINITE}"),
-        Some(value) => value_fault(value),
+        _ if text.is_empty() => format!("the rating is empty; {FINITE}").into(),
+        Some(value) => value_fault(value).into(),
         None if is_decimal_comma(text) => format!(
             "found {found}, which is not a number; write numbers with a decimal point, not a comma"
-        ),
+        )
+        .into(),
         None if !super::super::csv::is_word(text) => {
-            format!("found {found}, a missing value; {FINITE}")
+            format!("found {found}, a missing value; {FINITE}").into()
         }
-        None => format!(
-            "found {found}, which is not a number; mend it, or say which column holds the ratings with `rating`"
-        ),
+        None => advice![
+            format!(
+                "found {found}, which is not a number; mend it, or say which column holds the "
+            ),
+            "ratings with ",
+            setting("rating"),
+        ],
     }
 }
 

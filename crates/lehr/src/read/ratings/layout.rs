@@ -6,6 +6,7 @@ use super::super::Header;
 use super::super::csv::{is_word, name};
 use super::super::select::{Columns, label};
 use super::RatingsOptions;
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 pub(super) const ROLES: [&str; 3] = ["user", "item", "rating"];
@@ -118,12 +119,13 @@ pub(super) fn places(
         if places[a] == places[b] {
             return Err(Error::parse(
                 path,
-                format!(
-                    "`{}` and `{}` are both column {}; give each a column of its own",
-                    ROLES[a],
-                    ROLES[b],
-                    label(names, places[a])
-                ),
+                advice![
+                    setting(ROLES[a]),
+                    " and ",
+                    setting(ROLES[b]),
+                    format!(" are both column {}", label(names, places[a])),
+                    "; give each a column of its own",
+                ],
             ));
         }
     }
@@ -131,19 +133,19 @@ pub(super) fn places(
 }
 
 fn unknown(file: &Columns<'_>, role: usize, line: Option<u64>) -> Error {
-    let message = format!(
-        "{} and none of them is known to be the {}; say which is what with `user`, `item` and `rating`",
-        file.listed(),
-        ROLES[role]
-    );
+    let taken = line.map_or("", |_| "the line is taken for the columns' names: ");
+    let message = advice![
+        format!("{taken}{} and none of them is known to be the {}", file.listed(), ROLES[role]),
+        "; say which is what with ",
+        setting(ROLES[0]),
+        ", ",
+        setting(ROLES[1]),
+        " and ",
+        setting(ROLES[2]),
+    ];
     match line {
         // A first rating that is no number looks like this too.
-        Some(line) => Error::parse_at(
-            file.path,
-            line,
-            None,
-            format!("the line is taken for the columns' names: {message}"),
-        ),
+        Some(line) => Error::parse_at(file.path, line, None, message),
         None => Error::parse(file.path, message),
     }
 }

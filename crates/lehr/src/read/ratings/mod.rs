@@ -16,7 +16,7 @@ use super::source::{Format, Needed, Source, recognise};
 use crate::data::{Ids, Ratings};
 use crate::{Error, Result};
 
-pub use options::RatingsOptions;
+pub use options::{RATINGS, RatingsOptions};
 
 pub(super) use layout::{ITEM_NAMES, usual};
 

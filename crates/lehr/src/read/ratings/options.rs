@@ -2,8 +2,51 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Header;
+use super::super::{HEADER, Header};
 use crate::data::Duplicates;
+use crate::settings::{Kind, Setting};
+
+const GROUP: &str = "Ratings";
+
+/// The settings of ratings: the fields of [`RatingsOptions`].
+pub const RATINGS: &[Setting] = &[
+    Setting {
+        name: "user",
+        kind: Kind::Text,
+        value_name: "COLUMN",
+        help: "The column that says who rates, by name or number from 1",
+        default: "by its name, or the first",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "item",
+        kind: Kind::Text,
+        value_name: "COLUMN",
+        help: "The column that says what is rated",
+        default: "by its name, or the second",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "rating",
+        kind: Kind::Text,
+        value_name: "COLUMN",
+        help: "The column with the ratings",
+        default: "by its name, or the third",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "duplicates",
+        kind: Kind::Choice(Duplicates::NAMES),
+        help: "What becomes of several ratings of one item by one user",
+        default: "refuse",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting { group: GROUP, ..HEADER },
+];
 
 /// Which columns of a file are the ratings, and how its first line is meant.
 ///

@@ -8,6 +8,7 @@ use super::batch::{id_fault, value_fault};
 use super::builder::{Builder, check_size};
 use super::layout::{self, ROLES};
 use crate::data::Ids;
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 use super::super::parquet::{damaged, guarded, is_unsigned, type_name};
@@ -45,12 +46,13 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
             };
             return Err(Error::parse(
                 path,
-                format!(
-                    "column {} does not hold {allowed} but {held}; convert it, or say which column holds the {} with `{}`",
-                    names[at],
+                advice![
+                    format!("column {} does not hold {allowed} but {held}", names[at]),
+                    "; convert it, or say which column holds the ",
                     ["users", "items", "ratings"][role],
-                    ROLES[role]
-                ),
+                    " with ",
+                    setting(ROLES[role]),
+                ],
             ));
         }
     }

@@ -1,11 +1,8 @@
-//! The settings that every fit shares: what a user writes ([`FitConfig`]) and what the loop runs
-//! ([`Plan`], checked and with every default filled in).
+//! From what a user writes to what the loop runs: every setting checked against data and model, every default
+//! filled in.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
+use super::{FitConfig, either};
+use crate::error::{advice, setting};
 use crate::fit::stop::{Change, StopReason};
 use crate::model::{Dataset, Model, guards_of};
 use crate::step::anneal::{Anneal, Law};
@@ -13,144 +10,6 @@ use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
 use crate::step::update::Guard;
 use crate::{Error, Result};
-
-/// How to fit: shared by all models, by the command line's flags and by `--config run.toml`.
-///
-/// ```
-/// use lehr::FitConfig;
-/// let svi_plus = FitConfig { batch: Some(200), effective: "50".parse().unwrap(), ..FitConfig::default() };
-/// assert!(svi_plus.check(1000).is_ok());
-/// assert!(svi_plus.check(100).is_err()); // a batch of 200 out of 100 items
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FitConfig {
-    /// Updates; in batch mode, sweeps. Default 500 sweeps or 1000 updates.
-    pub steps: Option<u64>,
-    /// Stop when the bound's relative change falls below this; 0 turns it off. Default 1e-6.
-    pub tol: f64,
-    /// What the tolerance is compared with, if not the bound's relative change.
-    #[serde(skip_serializing_if = "Change::is_usual")]
-    pub tol_of: Change,
-    /// Stop after this many seconds.
-    pub time: Option<f64>,
-    /// |S|. Left out: every step uses all items (batch VI).
-    pub batch: Option<usize>,
-    /// How batches are drawn.
-    pub sampling: Sampling,
-    /// M. `off`, or as large as the batch: no annealing noise.
-    pub effective: Effective,
-    /// The distribution of the noise.
-    pub law: Law,
-    /// The noise variance carries the factor |S|/(|S|-1); `false` is the paper's exact form.
-    pub corrected: bool,
-    /// The fraction of the steps after which noise ends and a noiseless phase begins.
-    pub noise_end: f64,
-    /// rho. Default: 1 for batch VI, `0.5,1` for annealed batch VI, `power:10:0.75` for batches.
-    pub step_size: Option<StepSize>,
-    /// What happens when noise pushes a parameter out of its domain. Default: the model's own.
-    pub guard: Option<Guard>,
-    /// Items keep what their local steps found for the next time, in models that iterate. Faster in
-    /// later epochs, and the only way in which the bound of batch VI never falls; starting afresh
-    /// every time often ends higher.
-    pub warm: bool,
-    /// N, if the items are only some of a larger collection, e.g. those that have just arrived.
-    pub population: Option<usize>,
-    /// Estimate the bound from so many random training items when steps use batches; 0 is all.
-    /// Default: all for mixtures, 1000 for LDA.
-    pub bound_sample: Option<usize>,
-    /// Two runs with the same seed, data and settings give the same bits.
-    pub seed: u64,
-    /// Threads; 0 uses all cores. Does not change results.
-    pub threads: usize,
-    /// How many starts to try; the best by bound is kept.
-    pub n_init: u32,
-    /// Save every so many steps. Default: once a minute.
-    pub checkpoint_every: Option<u64>,
-    /// Evaluate the bound every so many steps; 0 is never, not even at the end. Default: every sweep, or
-    /// once an epoch.
-    pub eval_every: Option<u64>,
-    /// Items to hold out and score during the run: a count, or a fraction below 1.
-    pub holdout: Holdout,
-}
-
-/// More threads than any machine has cores are a slip of the keyboard, and would take forever to start.
-const MOST_THREADS: usize = 4096;
-
-impl Default for FitConfig {
-    fn default() -> Self {
-        FitConfig {
-            steps: None,
-            tol: 1e-6,
-            tol_of: Change::default(),
-            time: None,
-            batch: None,
-            sampling: Sampling::default(),
-            effective: Effective::Off,
-            law: Law::default(),
-            corrected: true,
-            noise_end: 0.75,
-            step_size: None,
-            guard: None,
-            warm: false,
-            population: None,
-            bound_sample: None,
-            seed: 0,
-            threads: 0,
-            n_init: 1,
-            checkpoint_every: None,
-            eval_every: None,
-            holdout: Holdout::default(),
-        }
-    }
-}
-
-/// How many items to hold out: `0`, a count (`1000`) or a fraction (`0.1`).
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Holdout(f64);
-
-impl Holdout {
-    /// The number of items out of `n_items`.
-    pub fn count(&self, n_items: usize) -> usize {
-        if self.0 < 1.0 { (self.0 * n_items as f64).round() as usize } else { self.0 as usize }
-    }
-}
-
-impl TryFrom<f64> for Holdout {
-    type Error = String;
-
-    fn try_from(x: f64) -> Result<Self, String> {
-        let whole = x.is_finite() && x >= 1.0 && x.fract() == 0.0;
-        if whole || (0.0..1.0).contains(&x) {
-            Ok(Holdout(x))
-        } else {
-            Err(format!("{x}: use a whole number of items (1000) or a fraction below 1 (0.1)"))
-        }
-    }
-}
-
-impl From<Holdout> for f64 {
-    fn from(holdout: Holdout) -> f64 {
-        holdout.0
-    }
-}
-
-impl FromStr for Holdout {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            |_| format!("'{text}': use a whole number of items (1000) or a fraction below 1 (0.1)");
-        Holdout::try_from(text.parse::<f64>().map_err(wrong)?)
-    }
-}
-
-impl fmt::Display for Holdout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A checked configuration for data of a known size: what the loop runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -271,63 +130,109 @@ impl Plan {
     }
 }
 
+/// More threads than any machine has cores are a slip of the keyboard, and would take forever to start.
+const MOST_THREADS: usize = 4096;
+
+/// The items that a configuration is checked against.
+struct Sizes<'a> {
+    n_items: usize,
+    /// What they are called.
+    items: &'a str,
+    /// The most items of a row, where every row has its own batch.
+    block: Option<usize>,
+}
+
 impl FitConfig {
     /// Checks every setting against the number of items to fit and fills in the defaults.
     pub fn check(&self, n_items: usize) -> Result<Plan> {
-        self.check_sizes(n_items, "items", None)
+        self.check_sizes(&Sizes { n_items, items: "items", block: None })
     }
 
-    /// Checks every setting against the items to fit, which may belong to blocks of their own.
-    pub fn check_for<D: Dataset>(&self, data: &D) -> Result<Plan> {
-        let (n_items, block) = (data.n_items(), data.largest_block());
-        let block = (!data.groups(0).is_empty()).then_some(block);
-        let mut plan = self.check_sizes(n_items, D::ITEMS, block)?;
-        if block.is_some() && self.law == Law::Lagged && self.effective != Effective::Off {
-            let allowed =
-                "is for models in which one batch serves all; use gaussian, gamma or subsample";
-            return Err(Error::config("law", "lagged", allowed));
+    /// Checks every setting against a model and the items to fit, and fills in the defaults: the model's own
+    /// first.
+    pub fn check_for<M: Model>(&self, model: &M, data: &M::Data) -> Result<Plan> {
+        self.with_defaults_of(model).check_as_it_is(model, data)
+    }
+
+    /// This configuration with the model's own defaults for what is left out. A run records it like this, so
+    /// that it goes on in the same way when defaults change.
+    pub fn with_defaults_of<M: Model>(&self, model: &M) -> FitConfig {
+        let mut config = self.clone();
+        model.fit_defaults(&mut config);
+        config
+    }
+
+    /// Checks the configuration of a run, which has the model's defaults already.
+    pub(crate) fn check_as_it_is<M: Model>(&self, model: &M, data: &M::Data) -> Result<Plan> {
+        let has_blocks = !data.groups(0).is_empty();
+        let block = has_blocks.then(|| data.largest_block());
+        let sizes = Sizes { n_items: data.n_items(), items: M::Data::ITEMS, block };
+        let mut plan = self.check_sizes(&sizes)?;
+        if let Some(block) = block {
+            self.check_blocks()?;
+            plan.block = Some(self.batch.map_or(block, |batch| batch.min(block)));
         }
-        if let (Some(_), Some(population)) = (block, self.population) {
-            let allowed = "every row has its own number of items here; leave it out";
-            return Err(Error::config("population", population, allowed));
-        }
-        if let (Some(_), Some(sample @ 1..)) = (block, self.bound_sample) {
-            let allowed = "the bound is that of all items here; leave it out";
-            return Err(Error::config("bound_sample", sample, allowed));
-        }
-        plan.block = block.map(|block| self.batch.map_or(block, |batch| batch.min(block)));
+        plan.check_model(model)?;
         Ok(plan)
     }
 
-    fn check_sizes(&self, n_items: usize, items: &str, block: Option<usize>) -> Result<Plan> {
-        if n_items == 0 {
-            return Err(Error::data(format!(
-                "there are no {items} to fit; is everything held out?"
-            )));
+    fn check_sizes(&self, sizes: &Sizes<'_>) -> Result<Plan> {
+        sizes.check()?;
+        self.check_counts()?;
+        self.check_end()?;
+        self.check_batch(sizes)?;
+        self.check_effective(sizes)?;
+        Ok(self.plan(sizes, self.checked_step_size()?))
+    }
+
+    /// What cannot be where every row has its own batch.
+    fn check_blocks(&self) -> Result<()> {
+        if !self.law.works_in_blocks() && self.effective != Effective::Off {
+            let others: Vec<&Law> = Law::ALL.iter().filter(|law| law.works_in_blocks()).collect();
+            let others: Vec<&str> = others.into_iter().map(|law| law.name()).collect();
+            let allowed = "is for models in which one batch serves all; use ".to_string();
+            return Err(Error::config("law", self.law, allowed + &either(&others)));
         }
-        if n_items > u32::MAX as usize {
-            let most = u32::MAX;
-            return Err(Error::data(format!(
-                "there are {n_items} {items}, and {most} is the most"
-            )));
+        if let Some(population) = self.population {
+            let allowed = "every row has its own number of items here; leave it out";
+            return Err(Error::config("population", population, allowed));
         }
-        let positive = |field: &str, value: Option<u64>| match value {
-            Some(0) => Err(Error::config(field, 0, "must be at least 1")),
-            _ => Ok(()),
-        };
-        positive("steps", self.steps)?;
-        positive("checkpoint_every", self.checkpoint_every)?;
-        positive("n_init", Some(u64::from(self.n_init)))?;
+        if let Some(sample @ 1..) = self.bound_sample {
+            let allowed = "the bound is that of all items here; leave it out";
+            return Err(Error::config("bound_sample", sample, allowed));
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self) -> Result<()> {
+        let counts = [
+            ("steps", self.steps),
+            ("checkpoint_every", self.checkpoint_every),
+            ("n_init", Some(u64::from(self.n_init))),
+            ("batch", self.batch.map(|batch| batch as u64)),
+        ];
+        if let Some((name, _)) = counts.into_iter().find(|&(_, count)| count == Some(0)) {
+            return Err(Error::config(name, 0, "must be at least 1"));
+        }
         if self.threads > MOST_THREADS {
             let allowed = format!("must be at most {MOST_THREADS}; 0 uses all cores");
             return Err(Error::config("threads", self.threads, allowed));
         }
+        Ok(())
+    }
+
+    fn check_end(&self) -> Result<()> {
         if !(self.tol >= 0.0 && self.tol.is_finite()) {
             return Err(Error::config("tol", self.tol, "must be 0 (off) or a positive number"));
         }
         if self.eval_every == Some(0) && (self.tol > 0.0 || self.n_init > 1) {
-            let allowed = "without a bound there is nothing to stop by, and no best start: `tol` must be 0 and \
-                           `n_init` 1; or evaluate it every so many steps";
+            let allowed = advice![
+                "without a bound there is nothing to stop by, and no best start: ",
+                setting("tol"),
+                " must be 0 and ",
+                setting("n_init"),
+                " 1; or evaluate it every so many steps",
+            ];
             return Err(Error::config("eval_every", 0, allowed));
         }
         if let Some(time) = self.time.filter(|&t| t.is_nan() || t <= 0.0) {
@@ -337,41 +242,44 @@ impl FitConfig {
             let allowed = "must be a fraction of the steps between 0 and 1";
             return Err(Error::config("noise_end", self.noise_end, allowed));
         }
-        if let Some(batch) = self.batch {
-            positive("batch", Some(batch as u64))?;
-            if batch > n_items {
-                return Err(Error::config(
-                    "batch",
-                    batch,
-                    format!(
-                        "there are only {n_items} {items} to fit; use a smaller batch, or leave it \
-                         out to use all {items} in every step (batch VI)"
-                    ),
-                ));
-            }
+        Ok(())
+    }
+
+    fn check_batch(&self, &Sizes { n_items, items, .. }: &Sizes<'_>) -> Result<()> {
+        if let Some(batch) = self.batch.filter(|&batch| batch > n_items) {
+            let allowed = format!(
+                "there are only {n_items} {items} to fit; use a smaller batch, or leave it out to use \
+                 all {items} in every step (batch VI)"
+            );
+            return Err(Error::config("batch", batch, allowed));
         }
         if let Some(population) = self.population.filter(|&population| population < n_items) {
             let allowed =
                 format!("there are {n_items} {items} to fit already; leave it out, or more");
             return Err(Error::config("population", population, allowed));
         }
+        Ok(())
+    }
+
+    fn check_effective(&self, sizes: &Sizes<'_>) -> Result<()> {
         if let Some(problem) = self.effective.problem() {
             return Err(Error::config("effective", self.effective, problem));
         }
-        let batch_size = self.batch.unwrap_or(n_items);
-        let size = batch_size.min(block.unwrap_or(n_items));
+        let size = sizes.noisy_batch(self.batch);
         if let Effective::Constant(m) | Effective::Geometric { from: m, .. } = self.effective
             && m > size as f64
         {
-            return Err(Error::config(
-                "effective",
-                self.effective,
-                format!(
-                    "must be at most the batch size, {size}; smaller is noisier, and {size} or \
-                     leaving it out is no noise at all (plain SVI)"
-                ),
-            ));
+            let allowed = format!(
+                "must be at most the batch size, {size}; smaller is noisier, and {size} or leaving it \
+                 out is no noise at all (plain SVI)"
+            );
+            return Err(Error::config("effective", self.effective, allowed));
         }
+        Ok(())
+    }
+
+    /// The step size: as asked for, or what suits the batches and the noise.
+    fn checked_step_size(&self) -> Result<StepSize> {
         let noise = self.effective != Effective::Off;
         let step_size = self.step_size.unwrap_or(match (self.batch, noise) {
             (Some(_), _) => StepSize::Power { tau0: 10.0, kappa: 0.75 },
@@ -382,37 +290,31 @@ impl FitConfig {
             return Err(Error::config("step_size", step_size, problem));
         }
         if matches!(step_size, StepSize::UntilQuiet(_)) && self.batch.is_some() {
-            return Err(Error::config(
-                "step_size",
-                step_size,
-                "a step of 1 would forget all other batches; with `batch` use power:10:0.75 or a \
-                 constant below 1",
-            ));
+            let allowed = advice![
+                "a step of 1 would forget all other batches; with ",
+                setting("batch"),
+                " use power:10:0.75 or a constant below 1",
+            ];
+            return Err(Error::config("step_size", step_size, allowed));
         }
+        Ok(step_size)
+    }
+
+    fn plan(&self, sizes: &Sizes<'_>, step_size: StepSize) -> Plan {
         let steps = self.steps.unwrap_or(if self.batch.is_some() { 1000 } else { 500 });
-        let epoch = n_items.div_ceil(batch_size) as u64;
-        Ok(Plan {
+        let epoch = sizes.n_items.div_ceil(self.batch.unwrap_or(sizes.n_items)) as u64;
+        Plan {
             steps,
             tol: self.tol,
             tol_of: self.tol_of,
             time: self.time,
             batch: self.batch,
             sampling: self.sampling,
-            anneal: Anneal {
-                effective: self.effective,
-                law: self.law,
-                corrected: self.corrected,
-                // A schedule that ends earlier, or has no noise at all, must not delay the
-                // stopping rule: M = |S| is plain SVI to the last bit.
-                until: ((self.noise_end * steps as f64).ceil() as u64)
-                    .min(self.effective.last_noisy_step(size)),
-                seed: self.seed,
-                restart: 0,
-            },
+            anneal: self.anneal(steps, sizes.noisy_batch(self.batch)),
             step_size,
             guard: self.guard,
             warm: self.warm,
-            population: self.population.unwrap_or(n_items),
+            population: self.population.unwrap_or(sizes.n_items),
             bound_sample: self.bound_sample,
             block: None,
             origin: 0,
@@ -421,7 +323,43 @@ impl FitConfig {
             n_init: self.n_init,
             eval_every: self.eval_every.unwrap_or(epoch),
             checkpoint_every: self.checkpoint_every,
-        })
+        }
+    }
+
+    fn anneal(&self, steps: u64, size: usize) -> Anneal {
+        let ends = (self.noise_end * steps as f64).ceil() as u64;
+        Anneal {
+            effective: self.effective,
+            law: self.law,
+            corrected: self.corrected,
+            // A schedule that ends earlier, or has no noise at all, must not delay the stopping rule:
+            // M = |S| is plain SVI to the last bit.
+            until: ends.min(self.effective.last_noisy_step(size)),
+            seed: self.seed,
+            restart: 0,
+        }
+    }
+}
+
+impl Sizes<'_> {
+    fn check(&self) -> Result<()> {
+        let Sizes { n_items, items, .. } = *self;
+        if n_items == 0 {
+            let message = format!("there are no {items} to fit; is everything held out?");
+            return Err(Error::data(message));
+        }
+        if n_items > u32::MAX as usize {
+            let most = u32::MAX;
+            return Err(Error::data(format!(
+                "there are {n_items} {items}, and {most} is the most"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The most items whose noise M is compared with.
+    fn noisy_batch(&self, batch: Option<usize>) -> usize {
+        batch.unwrap_or(self.n_items).min(self.block.unwrap_or(self.n_items))
     }
 }
 
@@ -469,20 +407,5 @@ mod tests {
             assert!(text.starts_with(expected), "{text}");
         }
         assert!(base().check(0).is_err());
-    }
-
-    #[test]
-    fn a_config_survives_toml_and_refuses_unknown_fields() {
-        let config = FitConfig {
-            batch: Some(20),
-            effective: "5t".parse().unwrap(),
-            step_size: Some("power:1:0.6".parse().unwrap()),
-            holdout: "0.1".parse().unwrap(),
-            ..FitConfig::default()
-        };
-        let text = toml::to_string(&config).unwrap();
-        assert_eq!(toml::from_str::<FitConfig>(&text).unwrap(), config);
-        let error = toml::from_str::<FitConfig>("bacth = 3").unwrap_err().to_string();
-        assert!(error.contains("unknown field `bacth`") && error.contains("`batch`"), "{error}");
     }
 }

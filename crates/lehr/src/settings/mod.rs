@@ -1,0 +1,398 @@
+//! The settings that every fit shares: what a user writes ([`FitConfig`]), the table that says so ([`FIT`]),
+//! and what the loop runs ([`Plan`]).
+
+mod choices;
+mod plan;
+mod table;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fit::stop::Change;
+use crate::step::anneal::Law;
+use crate::step::sample::Sampling;
+use crate::step::schedule::{Effective, StepSize};
+use crate::step::update::Guard;
+
+pub(crate) use choices::choices;
+pub use choices::either;
+pub use plan::Plan;
+pub use table::{Flag, Kind, Setting, Tables, Variant, varied};
+
+/// How to fit: shared by all models, by the command line's flags and by `--config run.toml`.
+///
+/// ```
+/// use lehr::FitConfig;
+/// let svi_plus = FitConfig { batch: Some(200), effective: "50".parse().unwrap(), ..FitConfig::default() };
+/// assert!(svi_plus.check(1000).is_ok());
+/// assert!(svi_plus.check(100).is_err()); // a batch of 200 out of 100 items
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FitConfig {
+    /// Updates; in batch mode, sweeps. Default 500 sweeps or 1000 updates.
+    pub steps: Option<u64>,
+    /// Stop when the bound's relative change falls below this; 0 turns it off. Default 1e-6.
+    pub tol: f64,
+    /// What the tolerance is compared with, if not the bound's relative change.
+    #[serde(skip_serializing_if = "Change::is_usual")]
+    pub tol_of: Change,
+    /// Stop after this many seconds.
+    pub time: Option<f64>,
+    /// |S|. Left out: every step uses all items (batch VI).
+    pub batch: Option<usize>,
+    /// How batches are drawn.
+    pub sampling: Sampling,
+    /// M. `off`, or as large as the batch: no annealing noise.
+    pub effective: Effective,
+    /// The distribution of the noise.
+    pub law: Law,
+    /// The noise variance carries the factor |S|/(|S|-1); `false` is the paper's exact form.
+    pub corrected: bool,
+    /// The fraction of the steps after which noise ends and a noiseless phase starts.
+    pub noise_end: f64,
+    /// rho. Default: 1 for batch VI, `0.5,1` for annealed batch VI, `power:10:0.75` for batches.
+    pub step_size: Option<StepSize>,
+    /// What happens when noise pushes a parameter out of its domain. Default: the model's own.
+    pub guard: Option<Guard>,
+    /// Items keep what their local steps found for the next time, in models that iterate. Faster in
+    /// later epochs, and the only way in which the bound of batch VI never falls; starting afresh
+    /// every time often ends higher.
+    pub warm: bool,
+    /// N, if the items are only some of a larger collection, e.g. those that have just arrived.
+    pub population: Option<usize>,
+    /// Estimate the bound from so many random training items when steps use batches; 0 is all.
+    /// Default: all for mixtures, 1000 for LDA.
+    pub bound_sample: Option<usize>,
+    /// Two runs with the same seed, data and settings give the same bits.
+    pub seed: u64,
+    /// Threads; 0 uses all cores. Does not change results.
+    pub threads: usize,
+    /// How many starts to try; the best by bound is kept.
+    pub n_init: u32,
+    /// Save every so many steps. Default: once a minute.
+    pub checkpoint_every: Option<u64>,
+    /// Evaluate the bound every so many steps; 0 is never, not even at the end. Default: every sweep, or
+    /// once an epoch.
+    pub eval_every: Option<u64>,
+    /// Items to hold out and score during the run: a count, or a fraction below 1.
+    pub holdout: Holdout,
+}
+
+impl Default for FitConfig {
+    fn default() -> Self {
+        FitConfig {
+            steps: None,
+            tol: 1e-6,
+            tol_of: Change::default(),
+            time: None,
+            batch: None,
+            sampling: Sampling::default(),
+            effective: Effective::Off,
+            law: Law::default(),
+            corrected: true,
+            noise_end: 0.75,
+            step_size: None,
+            guard: None,
+            warm: false,
+            population: None,
+            bound_sample: None,
+            seed: 0,
+            threads: 0,
+            n_init: 1,
+            checkpoint_every: None,
+            eval_every: None,
+            holdout: Holdout::default(),
+        }
+    }
+}
+
+const LONG: &str = "How long";
+const ANNEALING: &str = "Batches and annealing";
+const STARTS: &str = "Starts and threads";
+const WATCHING: &str = "Watching";
+
+/// The settings of every fit: the fields of [`FitConfig`]. Models have [`Variant`]s of some.
+pub const FIT: &[Setting] = &[
+    Setting {
+        name: "steps",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "Updates; in batch mode, sweeps",
+        default: "1000; 500 in batch mode",
+        group: LONG,
+        python: Some("max_iter"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "tol",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "Stop when the bound's relative change falls below this; 0 turns it off",
+        default: "1e-6",
+        group: LONG,
+        python: Some("tol"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "tol_of",
+        kind: Kind::Choice(Change::NAMES),
+        flag: Flag::None,
+        help: "What the tolerance is compared with",
+        default: "relative",
+        group: LONG,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "time",
+        kind: Kind::Seconds,
+        value_name: "TIME",
+        help: "Stop after this long: seconds, or 90s, 5m, 2h",
+        group: LONG,
+        python: Some("time_limit"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "batch",
+        kind: Kind::Whole,
+        value_name: "S",
+        help: "|S|, the batch size. Left out, every step uses all items (batch VI); for large corpora 1000 \
+               is usual",
+        group: ANNEALING,
+        python: Some("batch_size"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "sampling",
+        kind: Kind::Choice(Sampling::NAMES),
+        help: "How batches are drawn",
+        default: "epochs",
+        group: ANNEALING,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "effective",
+        kind: Kind::Schedule(parses::<Effective>),
+        value_name: "M",
+        help: "M, the effective batch size: smaller is noisier. 50, 50t (50 times the step), \
+               geometric:10:150 (from 10 to the batch size over 150 steps) or off",
+        group: ANNEALING,
+        python: Some("effective_batch_size"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "law",
+        kind: Kind::Choice(Law::NAMES),
+        help: "The distribution of the annealing noise",
+        default: "gaussian",
+        group: ANNEALING,
+        python: Some("noise"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "corrected",
+        kind: Kind::Toggle(true),
+        flag: Flag::Named("paper-variance"),
+        help: "Use the paper's noise variance, without the factor |S|/(|S|-1)",
+        group: ANNEALING,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "noise_end",
+        kind: Kind::Number,
+        value_name: "FRACTION",
+        help: "The fraction of the steps after which the noise ends",
+        default: "0.75",
+        group: ANNEALING,
+        python: Some("noise_end"),
+        old: &["quench"],
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "step_size",
+        kind: Kind::Schedule(parses::<StepSize>),
+        value_name: "RHO",
+        help: "rho: 0.5, power:10:0.75 for (10 + t)^-0.75, or 0.5,1 for 0.5 while there is noise, then 1",
+        default: "1; 0.5,1 with noise; power:10:0.75 with --batch",
+        group: ANNEALING,
+        python: Some("step_size"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "guard",
+        kind: Kind::Choice(Guard::NAMES),
+        help: "What to do when noise pushes a parameter out of its domain",
+        default: "reject",
+        group: ANNEALING,
+        python: Some("guard"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "warm",
+        kind: Kind::Toggle(false),
+        help: "lda: documents start where their last local step ended, which is faster in later epochs",
+        group: ANNEALING,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "population",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "N, if the items are only some of a larger collection",
+        default: "as many as there are",
+        group: ANNEALING,
+        python: Some("total_samples"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "seed",
+        kind: Kind::Seed,
+        value_name: "N",
+        help: "The seed: same seed, data and settings, same bits",
+        default: "0",
+        group: STARTS,
+        python: Some("random_state"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "n_init",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "How many starts to try; the best by bound is kept",
+        default: "1",
+        group: STARTS,
+        python: Some("n_init"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "threads",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "Threads; 0 uses all cores. Does not change results",
+        default: "0",
+        group: STARTS,
+        python: Some("n_jobs"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "holdout",
+        kind: Kind::Schedule(parses::<Holdout>),
+        value_name: "N",
+        help: "Items (documents) to hold out and score during the run: a count (1000) or a fraction (0.1)",
+        group: WATCHING,
+        python: Some("holdout"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "eval_every",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "Evaluate the bound every N steps; 0 is never, for --tol 0",
+        default: "every sweep, or once an epoch",
+        group: WATCHING,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "bound_sample",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "With --batch, estimate the bound from N random training items; 0 is all",
+        default: "0",
+        group: WATCHING,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "checkpoint_every",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "Save every N steps",
+        default: "once a minute",
+        group: WATCHING,
+        ..Setting::BLANK
+    },
+];
+
+/// Whether a text is a value of this type, or why not.
+fn parses<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
+    text.parse::<T>().map(drop)
+}
+
+/// How many items to hold out: `0`, a count (`1000`) or a fraction (`0.1`).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Holdout(f64);
+
+impl Holdout {
+    /// The number of items out of `n_items`.
+    pub fn count(&self, n_items: usize) -> usize {
+        if self.0 < 1.0 { (self.0 * n_items as f64).round() as usize } else { self.0 as usize }
+    }
+}
+
+impl TryFrom<f64> for Holdout {
+    type Error = String;
+
+    fn try_from(x: f64) -> Result<Self, String> {
+        let whole = x.is_finite() && x >= 1.0 && x.fract() == 0.0;
+        if whole || (0.0..1.0).contains(&x) {
+            Ok(Holdout(x))
+        } else {
+            Err(format!("{x}: use a whole number of items (1000) or a fraction below 1 (0.1)"))
+        }
+    }
+}
+
+impl From<Holdout> for f64 {
+    fn from(holdout: Holdout) -> f64 {
+        holdout.0
+    }
+}
+
+impl FromStr for Holdout {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            |_| format!("'{text}': use a whole number of items (1000) or a fraction below 1 (0.1)");
+        Holdout::try_from(text.parse::<f64>().map_err(wrong)?)
+    }
+}
+
+impl fmt::Display for Holdout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_config_survives_toml_and_refuses_unknown_fields() {
+        let config = FitConfig {
+            batch: Some(20),
+            effective: "5t".parse().unwrap(),
+            step_size: Some("power:1:0.6".parse().unwrap()),
+            holdout: "0.1".parse().unwrap(),
+            ..FitConfig::default()
+        };
+        let text = toml::to_string(&config).unwrap();
+        assert_eq!(toml::from_str::<FitConfig>(&text).unwrap(), config);
+        let error = toml::from_str::<FitConfig>("bacth = 3").unwrap_err().to_string();
+        assert!(error.contains("unknown field `bacth`") && error.contains("`batch`"), "{error}");
+    }
+
+    #[test]
+    fn the_table_has_every_field_and_no_other() {
+        let config = FitConfig { tol_of: Change::Absolute, ..FitConfig::default() };
+        let fields = serde_json::to_value(config).unwrap();
+        let mut fields: Vec<&String> = fields.as_object().unwrap().keys().collect();
+        let mut names: Vec<&str> = FIT.iter().map(|setting| setting.name).collect();
+        fields.sort();
+        names.sort_unstable();
+        assert_eq!(names, fields);
+    }
+}
