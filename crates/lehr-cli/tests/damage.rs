@@ -1,5 +1,7 @@
 //! Run directories with damaged files: what is left is used, and what is wrong is said.
 
+#![cfg(any(debug_assertions, feature = "faults"))]
+
 mod common;
 
 use std::fs;

@@ -1,14 +1,19 @@
-//! Fits in memory: the same bits as a run directory's, saved to one, loaded, continued, packed.
+//! Fits without a directory: the same bits as a run directory's, saved to one, loaded, continued, packed.
 
 mod common;
+
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, TensorView};
 
 use lehr::FitConfig;
 use lehr::data::{Docs, Points};
 use lehr::fit::stop::{Change, StopReason};
-use lehr::fit::{State, Watcher};
+use lehr::fit::{Progress, State, Watcher};
 use lehr::models::mixture::{Covariance, Defaults};
-use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
-use lehr::store::{self, Begin, Extension, Items, Run, RunDirectory, Saved};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
+use lehr::run::trace::Observation;
+use lehr::store::{self, Begin, Extension, Items, Run, RunConfig, RunDirectory, Saved, Sink};
 
 fn points(n: usize) -> Points {
     let around = |n: usize| ((n % 3) * 10) as f64 + ((n * 7919) % 100) as f64 / 50.0;
@@ -52,9 +57,12 @@ fn a_fit_in_memory_has_the_bits_of_a_run_directory() {
     };
     let params = MixtureParams::dpgmm(4);
     let run = folder.path().join("run");
-    store::fit_file::<Mixture>(&run, &path, &Default::default(), params.clone(), &config, &mut ())
-        .unwrap();
+    let options = Default::default();
+    let result =
+        store::fit_file::<Mixture>(&run, &path, &options, params.clone(), &config, &mut ())
+            .unwrap();
     let loaded = Run::<Mixture>::load(&run).unwrap();
+    assert_eq!(loaded.result.as_ref(), Some(&result), "what comes back is what was written");
     let own = fitted(&data, params, &config);
     assert_eq!(bits(&own), bits(&loaded));
     let numbers = |f: &Run<Mixture>| f.trace.iter().map(|o| (o.step, o.bound)).collect::<Vec<_>>();
@@ -74,7 +82,8 @@ fn a_fit_in_memory_has_the_bits_of_a_run_directory() {
 #[test]
 fn bytes_hold_everything_and_damaged_ones_are_refused() {
     let config = FitConfig { steps: Some(5), ..FitConfig::default() };
-    let items = Items::in_memory(&docs());
+    let data = docs();
+    let items = Items::in_memory(&data);
     let fitted =
         Run::<Lda>::fit(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
     let bytes = fitted.to_bytes().unwrap();
@@ -84,6 +93,133 @@ fn bytes_hold_everything_and_damaged_ones_are_refused() {
     assert_eq!(again.model.word_counts(), fitted.model.word_counts());
     assert!(Run::<Lda>::from_bytes(&bytes[..bytes.len() / 2]).is_err());
     assert!(Run::<Lda>::from_bytes(b"").is_err());
+}
+
+/// A small fit of each model as bytes, and whether those bytes are the same fit.
+fn pack_all() {
+    fn pack<M: Stored>(data: &M::Data, params: M::Params) {
+        let config = FitConfig { steps: Some(3), threads: 1, ..FitConfig::default() };
+        let items = Items::in_memory(data);
+        let run = Run::<M>::fit(items, params, &config, Begin::Random, &mut ()).unwrap();
+        let again = Run::<M>::from_bytes(&run.to_bytes().unwrap()).unwrap();
+        assert_eq!(again.saved, run.saved);
+        assert_eq!((again.trace, again.result), (run.trace, run.result));
+    }
+    pack::<Mixture>(&points(60), MixtureParams::gmm(2));
+    pack::<Lda>(&docs(), LdaParams::new(2));
+    pack::<Pmf>(
+        &common::made_ratings((8, 6, 2), 40, (1.0, 0.5, 0.5), 7).ratings,
+        PmfParams::new(2),
+    );
+}
+
+#[test]
+#[ignore = "run by the test below, in a process that cannot write"]
+fn packing_in_a_process_that_cannot_write() {
+    assert!(std::fs::write(std::env::temp_dir().join("x"), "x").is_err());
+    pack_all();
+}
+
+/// No temporary folder, and no file may have a byte.
+#[cfg(unix)]
+#[test]
+fn packing_touches_no_disk() {
+    let program = std::env::current_exe().unwrap();
+    let test = "packing_in_a_process_that_cannot_write";
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -f 0; exec \"$0\" --ignored --exact \"$1\""])
+        .arg(program)
+        .arg(test)
+        .env("TMPDIR", "/no/such/folder")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+/// Bytes of earlier versions hold the files of a run directory as they were then.
+#[test]
+fn bytes_of_every_format_version_open() {
+    fn open<M: Stored>(folder: &Path) {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_string();
+            files.push((name, std::fs::read(path).unwrap()));
+        }
+        let view = |bytes| TensorView::new(Dtype::U8, vec![<[u8]>::len(bytes)], bytes).unwrap();
+        let views = files.iter().map(|(name, bytes)| (name, view(bytes)));
+        let run = Run::<M>::from_bytes(&safetensors::serialize(views, None).unwrap()).unwrap();
+        let loaded = Run::<M>::load(folder).unwrap();
+        assert_eq!((&run.saved, &run.trace), (&loaded.saved, &loaded.trace));
+        assert_eq!(run.lambda(), loaded.lambda());
+    }
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lehr-cli/tests/fixtures/runs");
+    for version in ["1", "2"] {
+        for end in ["killed", "ended"] {
+            let folder = |model: &str| runs.join(version).join(format!("{model}-{end}"));
+            open::<Mixture>(&folder("gmm"));
+            open::<Lda>(&folder("lda"));
+            open::<Pmf>(&folder("pmf"));
+        }
+    }
+}
+
+/// Notes what a sink is told.
+#[derive(Default)]
+struct Notes(Vec<&'static str>);
+
+impl Sink<Mixture> for Notes {
+    fn create(
+        &mut self,
+        _: &Mixture,
+        _: &mut RunConfig<Mixture>,
+        first: Option<&Progress>,
+    ) -> lehr::Result<()> {
+        assert!(first.is_none(), "it begins at random");
+        self.0.push("create");
+        Ok(())
+    }
+
+    fn open(&mut self, kept: &[Observation]) -> lehr::Result<()> {
+        assert!(kept.is_empty());
+        self.0.push("open");
+        Ok(())
+    }
+
+    fn observe(&mut self, _: &Observation) -> lehr::Result<()> {
+        self.0.push("observe");
+        Ok(())
+    }
+
+    fn checkpoint(
+        &mut self,
+        _: &Mixture,
+        progress: &dyn Fn() -> Progress,
+        observations: u64,
+    ) -> lehr::Result<()> {
+        assert_eq!((progress().state.step, observations), (2, 2));
+        self.0.push("checkpoint");
+        Ok(())
+    }
+
+    fn end(&mut self, run: &mut Run<Mixture>) -> lehr::Result<()> {
+        assert_eq!(run.trace.len(), 4);
+        self.0.push("end");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_hears_of_everything_in_order() {
+    let config =
+        FitConfig { steps: Some(3), tol: 0.0, checkpoint_every: Some(2), ..FitConfig::default() };
+    let (data, mut notes) = (points(40), Notes::default());
+    let items = Items::in_memory(&data);
+    store::fit(items, MixtureParams::gmm(2), &config, Begin::Random, &mut notes, &mut ()).unwrap();
+    let expected =
+        ["create", "open", "observe", "observe", "checkpoint", "observe", "observe", "end"];
+    assert_eq!(notes.0, expected);
 }
 
 #[test]
@@ -106,11 +242,7 @@ fn going_on_counts_steps_and_items_from_where_it_stands() {
 struct StopAt(u64, u64);
 
 impl Watcher for StopAt {
-    fn after_step(
-        &mut self,
-        state: &State,
-        _: &dyn Fn() -> lehr::fit::Progress,
-    ) -> lehr::Result<()> {
+    fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
         self.1 = state.step;
         Ok(())
     }

@@ -156,3 +156,86 @@ pub(super) fn read_for(
         (None, None) => Ok((observations, None)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lambda::Lambda;
+    use crate::math::table::Table;
+    use crate::run::fit::{DriverPart, State};
+    use crate::run::stop::StopReason;
+
+    fn observation(restart: u32, run: u32, step: u64, closing: bool) -> Observation {
+        let text = format!(
+            r#"{{"restart": {restart}, "run": {run}, "step": {step}, "seconds": 0.5, "items": 1, "rho": 1.0,
+            "effective": 2.0, "batch": 2, "temperature": 0.5, "bound": -1.0, "guard_hits": 0,
+            "closing": {closing}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn outcome(restart: u32) -> Outcome {
+        Outcome { restart, bound: -1.0, steps: 3, stop: StopReason::Steps }
+    }
+
+    fn state(step: u64) -> State {
+        State { step, ..State::from(Lambda::new(Table::new(1, 1), false, Vec::new())) }
+    }
+
+    fn pending(restart: u32, run: Option<u32>, step: u64, done: Vec<Outcome>) -> Saved {
+        let driver = run.map(|run| DriverPart {
+            name: "hops".to_string(),
+            run,
+            notes: serde_json::Value::Null,
+            states: Vec::new(),
+        });
+        Saved::Pending(Progress { restart, state: state(step), done, best: None, driver })
+    }
+
+    #[test]
+    fn a_checkpoint_builds_on_ended_restarts_and_its_own_steps() {
+        let trace: Vec<_> = [(0, 0), (0, 2), (0, 3), (1, 0), (1, 2), (1, 4), (2, 0)]
+            .map(|(restart, step)| observation(restart, 0, step, step == 3))
+            .to_vec();
+        // Two of restart 0, not its closing one; of restart 1 those before step 4.
+        assert_eq!(count(&trace, &pending(1, None, 4, vec![outcome(0)])), 4);
+        assert_eq!(count(&trace, &pending(1, None, 4, vec![])), 2);
+        let complete = Saved::Complete(state(3), 0, vec![outcome(0), outcome(1)]);
+        assert_eq!(count(&trace, &complete), 2 + 3);
+    }
+
+    #[test]
+    fn earlier_runs_of_a_driver_count_fully_and_later_ones_not() {
+        let mut trace = Vec::new();
+        for run in 0..3 {
+            trace.extend([0, 2, 4].map(|step| observation(0, run, step, false)));
+            trace.push(observation(0, run, 5, true));
+        }
+        for (run, expected) in [(0, 1), (1, 4), (2, 7)] {
+            let saved = pending(0, Some(run), 2, vec![]);
+            assert_eq!(count(&trace, &saved), expected, "{run}");
+        }
+        // Nobody says which run it is: the last.
+        assert_eq!(count(&trace, &pending(0, None, 2, vec![])), 7);
+        let cut = Cut::of(&Saved::Complete(state(4), 0, vec![outcome(0)]), &trace);
+        let history: Vec<u64> =
+            trace.iter().filter(|o| cut.is_history(o)).map(|o| o.step).collect();
+        assert_eq!(history, [0, 2]);
+        assert_eq!(trace.iter().filter(|o| cut.is_past(o)).count(), 8);
+    }
+
+    #[test]
+    fn plain_observations_are_written_as_ever_and_events_survive() {
+        let plain = observation(0, 0, 2, false);
+        assert!(!line(&plain).contains("run") && !line(&plain).contains("event"));
+        let told = Observation {
+            run: 3,
+            event: Some(serde_json::json!({"hop": 2, "kept": true})),
+            ..plain.clone()
+        };
+        let bytes = to_bytes(&[plain.clone(), told.clone()]);
+        let read = parse(&bytes, Path::new("trace.jsonl"));
+        assert!(read.fault.is_none());
+        assert_eq!(read.observations, [plain, told]);
+    }
+}

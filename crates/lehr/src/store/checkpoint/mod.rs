@@ -59,3 +59,120 @@ fn checksum<'a>(
     }
     format!("{:032x}", hash.digest128())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::FitConfig;
+    use crate::data::{Docs, Points};
+    use crate::models::{Lda, LdaParams, Mixture, MixtureParams};
+    use crate::run::fit::{DriverPart, Outcome, Problem, Progress, State, fit};
+    use crate::run::stop::StopReason;
+
+    /// A state after so many steps, as it is in the middle of a fit.
+    fn state<M: Stored>(model: &M, data: &M::Data, config: FitConfig) -> State {
+        struct Last(Option<State>);
+        impl crate::run::fit::Watcher for Last {
+            fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> Result<()> {
+                self.0 = Some(state.clone());
+                Ok(())
+            }
+        }
+        let mut last = Last(None);
+        let plan = config.check_for(data).unwrap();
+        let problem = Problem { model, data, heldout: None };
+        fit(problem, &plan, 1, None, &mut last).unwrap();
+        last.0.expect("it makes a step")
+    }
+
+    fn steps(steps: u64, seed: u64) -> FitConfig {
+        FitConfig { steps: Some(steps), tol: 0.0, seed, ..FitConfig::default() }
+    }
+
+    fn again<M: Stored>(model: &M, saved: &Saved) -> Saved {
+        let bytes = to_bytes(model, saved, Some(7)).unwrap();
+        let (again, observations) = from_bytes(&bytes, Path::new("x"), model).unwrap();
+        assert_eq!(observations, Some(7));
+        again
+    }
+
+    /// Every mixture of what a fit under way can have.
+    fn survives<M: Stored>(model: &M, states: [State; 3], best: State) {
+        let [climb, first, second] = states;
+        let outcome = Outcome { restart: 0, bound: -3.5, steps: 9, stop: StopReason::Steps };
+        let part = |states| DriverPart {
+            name: "hops".to_string(),
+            run: 4,
+            notes: json!({"phase": "down", "bound": -1.0 / 3.0, "tried": [1, 2]}),
+            states,
+        };
+        let drivers = [None, Some(part(vec![])), Some(part(vec![first.clone(), second]))];
+        for driver in drivers {
+            for best in [None, Some((0, best.clone()))] {
+                let done = best.iter().map(|_| outcome.clone()).collect();
+                let restart = u32::from(best.is_some());
+                let state = climb.clone();
+                let held = driver.as_ref().and_then(|driver| driver.states.first().cloned());
+                let model_state =
+                    best.as_ref().map(|(_, state)| state.clone()).or(held).unwrap_or(state.clone());
+                let driver = driver.clone();
+                let saved = Saved::Pending(Progress { restart, state, done, best, driver });
+                assert_eq!(saved.model_state(), &model_state);
+                assert_eq!(again(model, &saved), saved);
+            }
+        }
+    }
+
+    #[test]
+    fn a_drivers_part_survives_with_all_its_bits() {
+        let points = (0..200).map(|n| f64::from(n % 2 * 9 + n % 7)).collect();
+        let points = Points::new(points, 1).unwrap();
+        let mixture = Mixture::new(MixtureParams::gmm(2), &points).unwrap();
+        let of = |n, seed| state(&mixture, &points, steps(n, seed));
+        survives(&mixture, [of(5, 1), of(3, 2), of(2, 3)], of(4, 4));
+    }
+
+    #[test]
+    fn lazy_rows_and_local_state_of_a_driver_survive() {
+        let doc = |n: u32| vec![(n % 40, 2.0), ((7 * n + 3) % 40, 1.0)];
+        let docs = Docs::from_rows((0..60).map(doc), 40).unwrap();
+        let lda = Lda::new(LdaParams::new(3), &docs).unwrap();
+        let of = |n, seed, warm| {
+            state(&lda, &docs, FitConfig { batch: Some(5), warm, ..steps(n, seed) })
+        };
+        let states = [of(5, 1, true), of(3, 2, false), of(2, 3, true)];
+        assert!(states.iter().all(|state| !state.lambda.is_settled()));
+        // What has ended is settled, and its items' state is let go.
+        let mut best = of(4, 4, false);
+        best.lambda = settled(&lda, &best.lambda).into_owned();
+        survives(&lda, states, best);
+    }
+
+    #[test]
+    fn a_plain_fit_is_laid_out_as_ever() {
+        let points = Points::new((0..20).map(f64::from).collect(), 1).unwrap();
+        let mixture = Mixture::new(MixtureParams::gmm(2), &points).unwrap();
+        let state = state(&mixture, &points, steps(2, 1));
+        let saved = Saved::Pending(Progress {
+            restart: 0,
+            state,
+            done: Vec::new(),
+            best: None,
+            driver: None,
+        });
+        let bytes = to_bytes(&mixture, &saved, None).unwrap();
+        let tensors = super::super::tensors::Tensors::open(&bytes, Path::new("x")).unwrap();
+        let mut names: Vec<String> = tensors.views().into_iter().map(|(name, _)| name).collect();
+        names.sort();
+        assert_eq!(names, ["covariances", "lambda", "means", "weights"]);
+        let progress: serde_json::Value =
+            serde_json::from_str(&tensors.metadata["progress"]).unwrap();
+        let keys: Vec<&String> = progress.as_object().unwrap().keys().collect();
+        assert_eq!(
+            keys,
+            ["best", "best_counters", "climb", "complete", "done", "format", "restart"]
+        );
+    }
+}
