@@ -85,7 +85,7 @@ fn open<M: Stored>(path: &Path) -> lehr::Result<M> {
 
 fn readable<M: Stored>(model: &M, saved: &Saved) {
     let state = saved.model_state();
-    if state.lambda.is_settled() {
+    if state.lambda.is_current() {
         model.readable(&state.lambda);
     }
 }

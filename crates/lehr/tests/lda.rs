@@ -7,13 +7,12 @@ use common::{
 };
 use lehr::FitConfig;
 use lehr::data::Docs;
-use lehr::fit::{Fit, Problem, State, fit};
+use lehr::fit::{Fitted, State, bound};
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Local, Model, RowSet, Shard, Stats};
+use lehr::model::{Ask, Local, Model, RowSet, Shard, SharedModel, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::objective;
 use lehr::run::trace::Observation;
 use lehr::step::anneal::{Law, weights};
 use lehr::step::engine::{Engine, Threads, Work};
@@ -32,12 +31,11 @@ fn fitted(
     docs: &Docs,
     heldout: Option<&Docs>,
     config: &FitConfig,
-) -> (Fit, Vec<Observation>) {
-    let plan = config.check(docs.n_items()).unwrap();
+) -> (Fitted, Vec<Observation>) {
     let mut recorder = Recorder::default();
-    let problem = Problem { model, data: docs, heldout };
-    let fit = fit(problem, &plan, 2, None, &mut recorder).unwrap();
-    (fit, recorder.0)
+    let fit = lehr::fit(model, docs).heldout(heldout).config(config.clone()).threads(2);
+    let fitted = fit.watch(&mut recorder).run().unwrap();
+    (fitted, recorder.0)
 }
 
 /// Statistics of a batch at lambda, and the documents' parts of the bound.
@@ -270,7 +268,7 @@ fn shortcuts_cost_little_of_the_bound() {
 }
 
 /// The largest share of each topic's words that belong to one block, if every block is somebody's.
-fn blocks_found(model: &Lda, fit: &Fit, per_topic: usize) -> Option<f64> {
+fn blocks_found(model: &Lda, fit: &Fitted, per_topic: usize) -> Option<f64> {
     let topics = model.topics(&fit.state.lambda, per_topic, 1.0);
     let (mut seen, mut least) = (Vec::new(), 1.0f64);
     for topic in &topics {

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    MadeRatings, bits, deviation, every_pmf, made_ratings, ratings_of, start, sweeps, watched,
+    MadeRatings, bits, deviation, every_pmf, hyper, made_ratings, ratings_of, start, sweeps,
+    watched,
 };
 use lehr::FitConfig;
 use lehr::data::{Ratings, Side};
@@ -12,8 +13,8 @@ use lehr::lambda::Lambda;
 use lehr::math::packed::Symmetric;
 use lehr::model::{Dataset, HyperStep, Learn, Model, RowSet, Stats};
 use lehr::models::{Pmf, PmfParams, Stored};
-use lehr::run::objective;
-use lehr::step::local::Threads;
+use lehr::step::engine::Threads;
+use lehr::step::sample::RowBatch;
 use lehr::step::schedule::{Effective, StepSize};
 use lehr::store::Folder;
 

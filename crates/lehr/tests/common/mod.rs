@@ -281,9 +281,15 @@ pub fn hyper<M: Model>(model: &M) -> Vec<f64> {
     model.learner().map_or(Vec::new(), |learner| learner.hyper())
 }
 
-/// Whether a row is above its prior, of models that can tell.
-pub fn above_prior<M: Model>(model: &M, hyper: &[f64], row: usize, values: &[f64]) -> Option<bool> {
-    model.domain().map(|domain| domain.above_prior(hyper, row, values))
+/// Whether a row is at least as concentrated as its prior: the model's own word, or number by number, up to
+/// rounding, for models that do not say.
+pub fn above_prior<M: Model>(model: &M, hyper: &[f64], row: usize, values: &[f64]) -> bool {
+    if let Some(domain) = model.domain() {
+        return domain.above_prior(hyper, row, values);
+    }
+    let mut eta = vec![f64::NAN; values.len()];
+    model.prior(hyper, row, &mut eta);
+    values.iter().zip(&eta).all(|(x, eta)| *x >= (1.0 - 1e-9) * eta)
 }
 
 /// A start at a fixed address.

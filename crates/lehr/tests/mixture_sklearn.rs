@@ -8,7 +8,6 @@ use lehr::data::Points;
 use lehr::fit::State;
 use lehr::models::mixture::{Covariance, Weights};
 use lehr::models::{Mixture, MixtureParams};
-use lehr::step::local::log_predictive;
 use serde_json::Value;
 
 const TOLERANCE: f64 = 1e-8;
@@ -117,13 +116,8 @@ fn agrees_with_scikit_learn_after_every_recorded_sweep() {
             }
         }
 
-        let items: Vec<u32> = (0..new_points.n_items() as u32).collect();
-        let found = log_predictive(
-            &mixture,
-            &State::at(&mixture, lambdas[49].clone()).lambda,
-            &new_points,
-            &items,
-        );
+        let last = State::at(&mixture, lambdas[49].clone()).lambda;
+        let found = mixture.log_predictive(&last, &new_points);
         let worst =
             agree(&format!("{name}: log predictive"), &found, &flat(&case["log_predictive"]));
         println!("{name}: log predictive {worst:.1e}");
