@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use lehr::run::fit::{Progress, State, Watcher};
-use lehr::run::trace::Observation;
+use lehr::fit::Observation;
+use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
 use crate::text::{number, rounded};
@@ -158,10 +158,10 @@ impl Watcher for Bar {
 mod tests {
     use super::*;
     use lehr::FitConfig;
+    use lehr::fit::Outcome;
+    use lehr::fit::stop::StopReason;
     use lehr::lambda::Lambda;
     use lehr::math::table::Table;
-    use lehr::run::fit::Outcome;
-    use lehr::run::stop::StopReason;
 
     #[test]
     fn the_line_has_m_only_while_there_is_noise_and_rmse_if_it_is_known() {

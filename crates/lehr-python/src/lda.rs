@@ -1,9 +1,9 @@
 //! Latent Dirichlet allocation.
 
+use lehr::fit::State;
 use lehr::math::table::Table;
 use lehr::model::Model;
 use lehr::models::{Lda as Core, Stored};
-use lehr::run::fit::State;
 use lehr::run::objective;
 use lehr::step::local::Threads;
 use pyo3::prelude::*;

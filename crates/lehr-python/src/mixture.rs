@@ -1,10 +1,10 @@
 //! Gaussian mixtures.
 
+use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::model::Model;
 use lehr::models::mixture::Covariance;
 use lehr::models::{Mixture as Core, Stored};
-use lehr::run::fit::State;
 use lehr::run::objective;
 use lehr::step::local::log_predictive;
 use pyo3::prelude::*;

@@ -28,7 +28,6 @@ pub mod stats;
 pub mod model;
 pub mod step;
 pub mod fit;
-pub mod run;
 pub mod store;
 pub mod models;
 pub mod family;

@@ -8,11 +8,11 @@ use safetensors::tensor::{Dtype, TensorView};
 
 use lehr::FitConfig;
 use lehr::data::{Docs, Points};
+use lehr::fit::Observation;
 use lehr::fit::stop::{Change, StopReason};
 use lehr::fit::{Progress, State, Watcher};
 use lehr::models::mixture::{Covariance, Defaults};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
-use lehr::run::trace::Observation;
 use lehr::store::{self, Begin, Extension, Items, Run, RunConfig, RunDirectory, Saved, Sink};
 
 fn points(n: usize) -> Points {

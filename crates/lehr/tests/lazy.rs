@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use common::{bits, rng, small_corpus};
 use lehr::FitConfig;
 use lehr::data::Docs;
+use lehr::fit::Observation;
 use lehr::fit::{FitBuilder, Fitted, Progress, Resume, State, Watcher};
 use lehr::lambda::Lambda;
 use lehr::math::table::Table;
 use lehr::model::{Model, RowSet, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::trace::Observation;
 use lehr::step::update::{Guard, Step, Steps, Updater};
 use lehr::store::{Saved, checkpoint};
 

@@ -7,13 +7,13 @@ use common::{
 };
 use lehr::FitConfig;
 use lehr::data::Docs;
+use lehr::fit::Observation;
 use lehr::fit::{Fitted, State, bound};
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
 use lehr::model::{Ask, Local, Model, RowSet, Shard, SharedModel, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::trace::Observation;
 use lehr::step::anneal::{Law, weights};
 use lehr::step::engine::{Engine, Threads, Work};
 use lehr::step::sample::{Batch, Sampling};

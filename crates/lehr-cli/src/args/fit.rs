@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use lehr::FitConfig;
-use lehr::config::Holdout;
+use lehr::settings::Holdout;
 use lehr::step::anneal::Law;
 use lehr::step::sample::Sampling;
 use lehr::step::schedule::{Effective, StepSize};

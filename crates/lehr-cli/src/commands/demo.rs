@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::Observation;
+use lehr::fit::{Fit, Problem, Progress, State, Watcher, fit};
 use lehr::math::rng::{Address, Purpose};
 use lehr::models::mixture::{Mixture, MixtureParams, Start};
-use lehr::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
-use lehr::run::trace::Observation;
 
 use super::End;
 use crate::args::DemoArgs;

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::FitConfig;
+use lehr::fit::stop::StopReason;
 use lehr::models::mixture::{Mixture, Weights};
 use lehr::models::{Lda, Pmf, ReadOptions};
 use lehr::read::Unknown;
-use lehr::run::stop::StopReason;
 use lehr::store::{self, RunResult};
 
 use super::End;

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 
-use lehr::run::fit::Progress;
-use lehr::run::trace::Observation;
+use lehr::fit::Observation;
+use lehr::fit::Progress;
 use lehr::store::{RunDirectory, Saved};
 
 use super::End;

@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::data::Points;
+use lehr::fit::Observation;
 use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
 use lehr::run::objective;
-use lehr::run::trace::Observation;
 use lehr::step::local::Threads;
 use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};

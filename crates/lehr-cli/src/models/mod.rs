@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use lehr::ErrorKind;
 use lehr::data::Dataset;
+use lehr::fit::Observation;
 use lehr::models::{ReadOptions, Stored};
 use lehr::read::Unknown;
-use lehr::run::trace::Observation;
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
 
 use crate::args::{DataArgs, DataKind, EvalArgs};

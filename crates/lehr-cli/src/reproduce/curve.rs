@@ -1,9 +1,9 @@
 //! Follows a fit: its observations become the curve of a record.
 
 use lehr::FitConfig;
+use lehr::fit::Observation;
+use lehr::fit::{Fit, Problem, Watcher, fit};
 use lehr::model::Model;
-use lehr::run::fit::{Fit, Problem, Watcher, fit};
-use lehr::run::trace::Observation;
 
 use super::Stop;
 use super::records::{Point, Record};

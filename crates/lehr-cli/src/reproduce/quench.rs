@@ -1,8 +1,8 @@
 //! The end of a noisy run: batch VI climbs on from where it stands until the bound stops changing.
 
 use lehr::FitConfig;
+use lehr::fit::{Problem, Progress, State, fit};
 use lehr::model::Model;
-use lehr::run::fit::{Problem, Progress, State, fit};
 
 use super::curve::Follower;
 use crate::reproduce::{Record, Stop};

@@ -10,6 +10,7 @@ mod observe;
 mod run;
 mod state;
 pub mod stop;
+mod trace;
 mod watch;
 
 use std::time::Instant;
@@ -31,6 +32,7 @@ pub use observe::bound;
 pub use run::End;
 pub(crate) use state::or_nan;
 pub use state::{DriverPart, Outcome, Progress, State};
+pub use trace::Observation;
 pub use watch::Watcher;
 
 /// Steps between exact sums of a lazy lambda's columns, which are otherwise kept along.

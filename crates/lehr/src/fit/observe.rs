@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Fit;
+use crate::fit::Observation;
 use crate::fit::stop::Change;
 use crate::lambda::Lambda;
 use crate::model::{Ask, Model, Stats, score};
-use crate::run::trace::Observation;
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
 use crate::step::warm::Warm;

@@ -3,8 +3,8 @@
 use super::meter::Part;
 use super::stop::{StopReason, Tolerance};
 use super::{Fit, Progress, State, Watcher};
+use crate::fit::Observation;
 use crate::model::{Ask, Model};
-use crate::run::trace::Observation;
 use crate::{ErrorKind, Result};
 
 /// What the next look at a fit is for.

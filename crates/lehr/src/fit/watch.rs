@@ -1,8 +1,8 @@
 //! Who looks on while a fit runs.
 
 use crate::Result;
+use crate::fit::Observation;
 use crate::fit::state::{Progress, State};
-use crate::run::trace::Observation;
 use crate::settings::Plan;
 
 /// Looks on while a fit runs. The loop knows nothing of files, terminals or signals.

@@ -21,9 +21,9 @@ use super::run_config::{self, FORMAT, RunConfig};
 use super::saved::Saved;
 use super::sidecar::{Sum, Sums};
 use super::trace_file;
+use crate::fit::Observation;
 use crate::fit::Progress;
 use crate::models::Stored;
-use crate::run::trace::Observation;
 use crate::{Error, ErrorKind, Result, write};
 
 /// A directory that holds a run.

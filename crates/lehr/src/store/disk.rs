@@ -9,9 +9,9 @@ use super::run_config::RunConfig;
 use super::saved::Saved;
 use super::sink::Sink;
 use super::trace_file;
+use crate::fit::Observation;
 use crate::fit::Progress;
 use crate::models::Stored;
-use crate::run::trace::Observation;
 use crate::{Error, Result, write};
 
 /// Keeps a fit in a run directory.

@@ -7,7 +7,7 @@
 //! | name | what it is | file |
 //! |---|---|---|
 //! | [`RunConfig`] | all that is needed to do the run again | `config.json` |
-//! | [`Observation`](crate::run::trace::Observation) | a line of the trace | `trace.jsonl` |
+//! | [`Observation`](crate::fit::Observation) | a line of the trace | `trace.jsonl` |
 //! | [`Saved`] | where the fit stands: under way, or at its end | [`checkpoint`] |
 //! | [`RunResult`] | how it ended | `result.json` |
 //! | sidecar | what a model keeps beside its checkpoint ([`Stored::SIDECARS`](crate::models::Stored::SIDECARS)) | `vocabulary.tsv`, ... |

@@ -8,8 +8,8 @@ use super::saved::Saved;
 use super::sidecar::Checked;
 use super::trace_file;
 use crate::error::{Verb, action, advice};
+use crate::fit::Observation;
 use crate::models::Stored;
-use crate::run::trace::Observation;
 use crate::{Error, ErrorKind, Result};
 
 /// A run without its trace and its result.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fit::Observation;
 use crate::fit::{Fitted, Outcome, Timings, or_nan};
 use crate::models::Stored;
-use crate::run::trace::Observation;
 
 /// `result.json`: how a fit ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

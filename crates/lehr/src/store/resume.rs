@@ -13,10 +13,10 @@ use super::session::Session;
 use super::trace_file::{self, Cut};
 use crate::data::FromFile;
 use crate::error::{Verb, action, advice};
+use crate::fit::Observation;
 use crate::fit::stop::StopReason;
 use crate::fit::{Progress, Resume, Watcher};
 use crate::models::Stored;
-use crate::run::trace::Observation;
 use crate::settings::{FitConfig, Plan};
 use crate::{Error, Result};
 

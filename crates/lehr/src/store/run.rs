@@ -15,10 +15,10 @@ use super::sidecar::{Sum, Sums};
 use super::sink::Memory;
 use super::tensors::{Array, pack};
 use super::trace_file;
+use crate::fit::Observation;
 use crate::fit::{Fitted, Progress, Watcher};
 use crate::lambda::Lambda;
 use crate::models::Stored;
-use crate::run::trace::Observation;
 use crate::settings::FitConfig;
 use crate::{Error, Result};
 

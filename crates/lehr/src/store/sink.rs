@@ -5,9 +5,9 @@ use std::time::Instant;
 use super::run::Run;
 use super::run_config::RunConfig;
 use crate::Result;
+use crate::fit::Observation;
 use crate::fit::{Progress, State, Watcher};
 use crate::models::Stored;
-use crate::run::trace::Observation;
 use crate::settings::Plan;
 
 /// Where a fit is kept: the only difference between one in a directory and one in memory. Its methods are

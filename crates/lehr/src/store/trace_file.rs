@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::files::{Files, TRACE};
 use super::saved::Saved;
+use crate::fit::Observation;
 use crate::fit::{Outcome, Progress};
-use crate::run::trace::Observation;
 use crate::{Error, Result};
 
 pub(super) fn line(observation: &Observation) -> String {
@@ -160,10 +160,10 @@ pub(super) fn read_for(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::stop::StopReason;
+    use crate::fit::{DriverPart, State};
     use crate::lambda::Lambda;
     use crate::math::table::Table;
-    use crate::run::fit::{DriverPart, State};
-    use crate::run::stop::StopReason;
 
     fn observation(restart: u32, run: u32, step: u64, closing: bool) -> Observation {
         let text = format!(

@@ -15,12 +15,12 @@ use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
 use common::{STARTS, rng};
 use lehr::data::Points;
+use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::model::{Dataset, Model};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::run::trace::Observation;
 use lehr::step::anneal::Law;
 use lehr::step::sample::Sampling;
 use lehr::step::schedule::{Effective, StepSize};

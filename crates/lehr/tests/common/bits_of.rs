@@ -4,10 +4,10 @@ use serde::de::DeserializeOwned;
 
 use lehr::FitConfig;
 use lehr::data::{Dataset, Docs, FromFile, Points, Ratings, Side};
+use lehr::fit::Observation;
 use lehr::math::rng::Purpose;
 use lehr::model::Model;
 use lehr::models::{Lda, Mixture, Pmf, Stored};
-use lehr::run::trace::Observation;
 use lehr::step::sample::split;
 use lehr::store::{self, Begin, Items, Run, RunDirectory};
 use lehr_kernels::Isa;

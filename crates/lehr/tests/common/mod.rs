@@ -7,13 +7,13 @@ pub mod bernoulli;
 pub mod bits_of;
 
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
+use lehr::fit::Observation;
 use lehr::fit::{Fitted, State, Watcher};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
 use lehr::model::{Model, SharedModel};
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::run::trace::Observation;
 use lehr::{FitConfig, Result};
 
 pub use bernoulli::BernoulliMixture;

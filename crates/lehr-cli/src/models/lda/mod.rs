@@ -7,10 +7,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use lehr::fit::Observation;
 use lehr::lambda::Lambda;
 use lehr::models::lda::{Lda, LearnAlpha};
 use lehr::read::DocsOptions;
-use lehr::run::trace::Observation;
 use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
 

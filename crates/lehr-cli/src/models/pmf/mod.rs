@@ -10,9 +10,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::data::Side;
+use lehr::fit::Observation;
 use lehr::models::pmf::Pmf;
 use lehr::read::RatingsOptions;
-use lehr::run::trace::Observation;
 use lehr::store::{RunConfig, RunResult};
 
 use super::{Head, NewData, OpenRun, Served};

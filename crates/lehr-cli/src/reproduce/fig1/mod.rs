@@ -14,8 +14,8 @@ mod settings;
 
 use anyhow::Context;
 
+use lehr::fit::Problem;
 use lehr::models::Pmf;
-use lehr::run::fit::Problem;
 
 use super::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
 use sets::Set;

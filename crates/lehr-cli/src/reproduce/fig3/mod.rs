@@ -8,8 +8,8 @@ mod tests;
 
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::Problem;
 use lehr::models::mixture::{Factorisation, Mixture, MixtureParams, Start};
-use lehr::run::fit::Problem;
 use lehr::step::schedule::{Effective, StepSize};
 use lehr::step::update::Guard;
 

@@ -7,8 +7,8 @@ mod tests;
 
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::{Problem, State};
 use lehr::models::mixture::{Factorisation, Mixture, MixtureParams, Start};
-use lehr::run::fit::{Problem, State};
 use lehr::step::schedule::Effective;
 
 use super::fig3::data::{Cluster, draw, rng, turned};

@@ -4,10 +4,10 @@ use anyhow::bail;
 
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::{Problem, fit};
 use lehr::math::packed::Symmetric;
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::models::mixture::{Mixture, MixtureParams};
-use lehr::run::fit::{Problem, fit};
 
 use super::predict::Cumulants;
 

@@ -9,8 +9,8 @@ pub mod single;
 
 use super::{Fit, Meter, Outcome, Progress, RunId, State, Timings, Watcher};
 use crate::Result;
+use crate::fit::Observation;
 use crate::model::Model;
-use crate::run::trace::Observation;
 use crate::settings::Plan;
 use crate::step::engine::Engine;
 

@@ -2,10 +2,10 @@
 
 use super::Session;
 use crate::Result;
+use crate::fit::Observation;
 use crate::fit::stop::StopReason;
 use crate::fit::{Progress, RunId, State, Watcher};
 use crate::model::Model;
-use crate::run::trace::Observation;
 use crate::settings::Plan;
 
 /// What a run led to.

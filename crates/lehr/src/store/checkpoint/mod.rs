@@ -65,25 +65,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::FitConfig;
     use crate::data::{Docs, Points};
+    use crate::fit::stop::StopReason;
+    use crate::fit::{DriverPart, Outcome, Progress, State, fit};
     use crate::models::{Lda, LdaParams, Mixture, MixtureParams};
-    use crate::run::fit::{DriverPart, Outcome, Problem, Progress, State, fit};
-    use crate::run::stop::StopReason;
+    use crate::settings::FitConfig;
 
     /// A state after so many steps, as it is in the middle of a fit.
     fn state<M: Stored>(model: &M, data: &M::Data, config: FitConfig) -> State {
         struct Last(Option<State>);
-        impl crate::run::fit::Watcher for Last {
+        impl crate::fit::Watcher for Last {
             fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> Result<()> {
                 self.0 = Some(state.clone());
                 Ok(())
             }
         }
         let mut last = Last(None);
-        let plan = config.check_for(data).unwrap();
-        let problem = Problem { model, data, heldout: None };
-        fit(problem, &plan, 1, None, &mut last).unwrap();
+        fit(model, data).config(config).threads(1).watch(&mut last).run().unwrap();
         last.0.expect("it makes a step")
     }
 
@@ -143,7 +141,7 @@ mod tests {
             state(&lda, &docs, FitConfig { batch: Some(5), warm, ..steps(n, seed) })
         };
         let states = [of(5, 1, true), of(3, 2, false), of(2, 3, true)];
-        assert!(states.iter().all(|state| !state.lambda.is_settled()));
+        assert!(states.iter().all(|state| !state.lambda.is_current()));
         // What has ended is settled, and its items' state is let go.
         let mut best = of(4, 4, false);
         best.lambda = settled(&lda, &best.lambda).into_owned();
