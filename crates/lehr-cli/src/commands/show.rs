@@ -6,11 +6,11 @@ use lehr::run::checkpoint::Saved;
 use lehr::run::directory::RunDirectory;
 use lehr::run::fit::Progress;
 use lehr::run::trace::Observation;
+use lehr_plot::terminal::chart;
 
 use super::End;
 use crate::args::ShowArgs;
 use crate::models::{OpenRun, Served, with_model};
-use crate::picture::terminal::chart;
 use crate::text::{self, counted, name, number, quoted, seconds};
 
 /// Shows the run.

@@ -20,10 +20,10 @@ use lehr::read::Unknown;
 use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{Loaded, RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
+use lehr_plot::terminal::TermSeries;
 
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::commands::fit::naming_file;
-use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.

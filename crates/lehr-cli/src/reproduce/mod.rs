@@ -33,8 +33,9 @@ pub use claims::{Claim, Condition};
 pub use curve::observe;
 pub use records::{Job, Point, Record, Records, X};
 
+use lehr_plot::Figure;
+
 use crate::args::Which;
-use crate::picture::Figure;
 use records::Store;
 
 /// What the user asked for.

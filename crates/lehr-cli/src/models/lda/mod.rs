@@ -13,10 +13,10 @@ use lehr::read::DocsOptions;
 use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 use lehr::write::{self, Column};
+use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, left_out};
 use crate::args::{DataArgs, DataKind, EvalArgs};
-use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
 /// Words of each topic in `show`.

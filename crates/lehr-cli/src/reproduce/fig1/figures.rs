@@ -1,9 +1,10 @@
 //! The figures of figure 1: each data set in the paper's form, then what the controls show.
 
+use lehr_plot::{Colour, Figure, Legend, Panel, Series, mean_line};
+
 use super::super::{Picture, Records, X};
 use super::sets::Set;
 use super::settings::{Method, SCALES, Setting};
-use crate::picture::{Colour, Figure, Legend, Panel, Series, mean_line};
 
 /// All figures.
 pub fn all(sets: &[Set], settings: &[Setting], records: &Records) -> Vec<Picture> {

@@ -1,9 +1,10 @@
 //! The figures of figure 2: the paper's own, then what else there is to see.
 
+use lehr_plot::{Colour, Figure, Legend, Panel, Series, mean_line};
+
 use super::super::{Picture, Records, X};
 use super::corpus::Corpus;
 use super::settings::{Method, Noise, Schedule, Settings};
-use crate::picture::{Colour, Figure, Legend, Panel, Series, mean_line};
 
 /// All figures.
 pub fn all(corpus: &Corpus, settings: &Settings, records: &Records) -> Vec<Picture> {

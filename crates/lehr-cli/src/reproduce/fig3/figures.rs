@@ -1,7 +1,8 @@
 //! The figures of the mixtures: bound against passes, final bounds as boxes, and a map of the best fit.
 
+use lehr_plot::{Colour, Figure, Panel, Series};
+
 use super::{CONTROL, Fig3, Method, Set};
-use crate::picture::{Colour, Figure, Panel, Series};
 use crate::reproduce::{Picture, Record, Records, X};
 
 /// The first passes are not drawn: what comes later would be a flat line beside them.

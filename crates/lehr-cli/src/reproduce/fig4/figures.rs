@@ -1,7 +1,8 @@
 //! The figures of the Dirichlet process: mean sorted shares as bars, cumulative shares as boxes, counts.
 
+use lehr_plot::{Colour, Figure, Legend, Panel, Series};
+
 use super::{Fig4, Method, PRIORS, TRUTH};
-use crate::picture::{Colour, Figure, Legend, Panel, Series};
 use crate::reproduce::{Picture, Records};
 
 /// Clusters that are drawn; the others hold next to nothing.

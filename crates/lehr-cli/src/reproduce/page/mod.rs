@@ -50,7 +50,9 @@ pub fn write_section(
     let mut figures = Vec::new();
     for Picture { suffix, caption, figure } in experiment.figures(records) {
         let stem = if suffix.is_empty() { name.to_string() } else { format!("{name}-{suffix}") };
-        figure.write(&folder.join(&stem))?;
+        for (path, bytes) in figure.files(&folder.join(&stem))? {
+            lehr::write::whole(&path, &bytes)?;
+        }
         figures.push(Drawn { stem, caption });
     }
     let section = Section {

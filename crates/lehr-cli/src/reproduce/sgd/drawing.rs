@@ -1,9 +1,10 @@
 //! The figures: losses and accuracy against steps and against examples, and the final accuracies.
 
+use lehr_plot::{Colour, Figure, Legend, Panel, Series};
+
 use super::setting;
 use super::train::Method;
 use super::verdicts::{Budget, chosen};
-use crate::picture::{Colour, Figure, Legend, Panel, Series};
 use crate::reproduce::{Picture, Records, X};
 
 /// The first steps are not drawn: accuracies of random networks would hide all that comes later.

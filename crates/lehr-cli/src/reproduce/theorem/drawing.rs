@@ -1,11 +1,12 @@
 //! The figures: distance, skewness and kurtosis against tau, distance against |S|, each beside its prediction.
 
+use lehr_plot::{Colour, Figure, Legend, Panel, Series};
+
 use super::findings::{Measure, Spot, along_size, along_tau, floor};
 use super::gradient::Method;
 use super::population::Population;
 use super::verdicts::predicted;
 use super::{BY_SIZE, BY_TAU, EFFECTIVE, NOISY_SIZES, PLAIN_SIZES, SIZES, TAU};
-use crate::picture::{Colour, Figure, Legend, Panel, Series};
 use crate::reproduce::{Picture, Records};
 
 /// All figures.

@@ -1,6 +1,6 @@
 //! What can be drawn in a panel: lines, fans, points, ellipses, bars and boxes.
 
-use super::colour::Colour;
+use crate::colour::Colour;
 
 /// A position in data units.
 pub type Point = (f64, f64);
@@ -125,7 +125,7 @@ impl Series {
     }
 
     /// Whether the series stands beside its like at common positions.
-    pub(super) fn is_grouped(&self) -> bool {
+    pub(crate) fn is_grouped(&self) -> bool {
         matches!(self.mark, Mark::Bars(_) | Mark::Boxes(_))
     }
 }

@@ -1,6 +1,6 @@
 //! Chooses tick positions on a linear or logarithmic axis and writes their labels.
 
-use super::decimal::{self, Decimal};
+use crate::decimal::{self, Decimal};
 
 /// The ticks of one axis.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn fitted_labels_never_overlap() {
-        let extent = |l: &str| super::super::text::width(l, 11.0);
+        let extent = |l: &str| crate::text::width(l, 11.0);
         for (lo, hi) in NASTY {
             for length in [30.0, 90.0, 200.0, 420.0] {
                 let (a, b) = sane_range(lo, hi);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::series::Point;
-use super::text::{FONT_STACK, escape};
+use crate::series::Point;
+use crate::text::{FONT_STACK, escape};
 
 /// Where a text's position lies within it.
 #[derive(Debug, Clone, Copy)]

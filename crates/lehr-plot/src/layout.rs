@@ -1,11 +1,11 @@
 //! Arranges the panels of a figure on a page and draws their frames.
 
-use super::axes::{Axes, Rect, TICK_SIZE};
-use super::colour::Colour;
-use super::marks::{self, Shape};
-use super::svg::{Anchor, Svg, number};
-use super::ticks::Ticks;
-use super::{Figure, Panel, legend, text};
+use crate::axes::{Axes, Rect, TICK_SIZE};
+use crate::colour::Colour;
+use crate::marks::{self, Shape};
+use crate::svg::{Anchor, Svg, number};
+use crate::ticks::Ticks;
+use crate::{Figure, Panel, legend, text};
 
 /// Font size of the headline.
 const TITLE: f64 = 16.0;
@@ -13,6 +13,8 @@ const TITLE: f64 = 16.0;
 const HEADING: f64 = 13.5;
 /// Font size of the names of axes.
 const NAME: f64 = 12.0;
+/// The largest width and height of a plotting area.
+const LARGEST: f64 = 10_000.0;
 /// Room around everything.
 const MARGIN: f64 = 16.0;
 /// Room between panels.
@@ -215,8 +217,8 @@ pub fn figure(figure: &Figure) -> String {
     let usual = if count <= 3 { count } else { 2 };
     let columns = figure.columns.unwrap_or(usual).clamp(1, count.max(1));
     let (plot_w, plot_h) = figure.plot_size.unwrap_or_else(|| plot_size(columns));
-    // A plot needs room for at least one label.
-    let plot = (plot_w.max(40.0), plot_h.max(30.0));
+    // A plot needs room for at least one label, and an end.
+    let plot = (plot_w.max(40.0).min(LARGEST), plot_h.max(30.0).min(LARGEST));
     let sheets: Vec<Sheet> = figure.panels.iter().map(|p| Sheet::new(p, plot)).collect();
     let widest = |column: usize, side: fn(&Sheet) -> f64| {
         sheets.iter().skip(column).step_by(columns).map(side).fold(0.0, f64::max)

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use anyhow::Context;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, Source};
 use resvg::usvg::{Options, Tree};
+
+use crate::Error;
 
 /// Only the embedded font, Ubuntu Light (Ubuntu Font Licence 1.0): the same picture comes out on
 /// every machine.
@@ -20,22 +21,22 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 });
 
 /// Parses an SVG document, resolving its text with the embedded font.
-pub fn parse(svg: &str) -> anyhow::Result<Tree> {
+pub fn parse(svg: &str) -> Result<Tree, Error> {
     let options = Options { fontdb: FONTS.clone(), ..Options::default() };
-    Tree::from_str(svg, &options).context("the picture is not valid SVG")
+    Tree::from_str(svg, &options).map_err(|error| Error::Svg(error.into()))
 }
 
 /// Renders an SVG document at `scale` pixels per unit.
-pub fn pixels(svg: &str, scale: f32) -> anyhow::Result<Pixmap> {
+pub fn pixels(svg: &str, scale: f32) -> Result<Pixmap, Error> {
     let tree = parse(svg)?;
-    let size = tree.size().to_int_size().scale_by(scale).context("the picture has no size")?;
-    let mut pixmap =
-        Pixmap::new(size.width(), size.height()).context("the picture is too large")?;
+    let [width, height] =
+        [tree.size().width(), tree.size().height()].map(|x| (x * scale).round() as u32);
+    let mut pixmap = Pixmap::new(width, height).ok_or(Error::TooLarge { width, height })?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
     Ok(pixmap)
 }
 
 /// PNG bytes of an SVG document at `scale` pixels per unit.
-pub fn png(svg: &str, scale: f32) -> anyhow::Result<Vec<u8>> {
-    pixels(svg, scale)?.encode_png().context("cannot encode the picture as PNG")
+pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, Error> {
+    pixels(svg, scale)?.encode_png().map_err(|error| Error::Png(error.into()))
 }

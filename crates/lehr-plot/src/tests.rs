@@ -1,6 +1,7 @@
 //! Tests of whole figures: what is in the SVG, and what can be seen in the PNG.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::*;
 
@@ -85,12 +86,25 @@ fn the_png_shows_the_series_and_the_text() {
 }
 
 #[test]
-fn files_keep_dots_in_their_stem_and_folders_are_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let [png, svg] = example("x").write(&folder.path().join("deep/er/run-0.5")).unwrap();
-    assert!(png.ends_with("deep/er/run-0.5.png") && svg.ends_with("deep/er/run-0.5.svg"));
-    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
-    assert!(fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+fn files_keep_dots_in_their_stem() {
+    let figure = example("x");
+    let [png, svg] = figure.files(Path::new("deep/run-0.5")).unwrap();
+    assert_eq!(png, ("deep/run-0.5.png".into(), figure.to_png().unwrap()));
+    assert_eq!(svg, ("deep/run-0.5.svg".into(), figure.to_svg().into_bytes()));
+    assert!(png.1.starts_with(b"\x89PNG") && svg.1.starts_with(b"<svg"));
+}
+
+#[test]
+fn a_plot_has_a_size_that_can_be_drawn() {
+    let nan = f64::NAN;
+    for size in [(0.0, -1.0), (nan, nan), (f64::INFINITY, 50.0)] {
+        let svg = Figure { plot_size: Some(size), ..example("x") }.to_svg();
+        let root = raster::parse(&svg).unwrap();
+        assert!((80.0..25_000.0).contains(&root.size().width()), "{size:?}");
+    }
+    let wide = r#"<svg xmlns="http://www.w3.org/2000/svg" width="3000000000" height="1"/>"#;
+    let error = raster::png(wide, 1.0).unwrap_err().to_string();
+    assert_eq!(error, "a picture of 3000000000 x 1 pixels is too large");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Places a panel's legend where it covers no data, and draws it.
 
-use super::axes::Rect;
-use super::colour::Colour;
-use super::marks::{Shape, stroke};
-use super::series::{Mark, Series};
-use super::svg::{Anchor, Svg, number};
-use super::{Legend, Panel, text};
+use crate::axes::Rect;
+use crate::colour::Colour;
+use crate::marks::{Shape, stroke};
+use crate::series::{Mark, Series};
+use crate::svg::{Anchor, Svg, number};
+use crate::{Legend, Panel, text};
 
 /// Font size of the entries.
 const SIZE: f64 = 11.5;

@@ -1,6 +1,6 @@
 //! Draws line charts and bars with Unicode characters for the terminal.
 
-use super::ticks::{self, Ticks};
+use crate::ticks::{self, Ticks};
 
 /// One line of a chart.
 #[derive(Debug, Clone, Default)]

@@ -1,8 +1,8 @@
 //! Finds the range of a panel's data and maps it to the pixels of the plot.
 
-use super::series::{Mark, Point, Series};
-use super::ticks::{self, Ticks};
-use super::{Panel, text};
+use crate::series::{Mark, Point, Series};
+use crate::ticks::{self, Ticks};
+use crate::{Panel, text};
 
 /// Font size of tick labels.
 pub const TICK_SIZE: f64 = 11.0;

@@ -2,11 +2,11 @@
 
 use std::f64::consts::TAU;
 
-use super::Panel;
-use super::axes::{Axes, Rect, spacing};
-use super::colour::Colour;
-use super::series::{BoxStats, Mark, Point, Series};
-use super::svg::{Svg, number, path};
+use crate::Panel;
+use crate::axes::{Axes, Rect, spacing};
+use crate::colour::Colour;
+use crate::series::{BoxStats, Mark, Point, Series};
+use crate::svg::{Svg, number, path};
 
 /// Share of the distance between positions that a group of bars or boxes fills.
 const GROUP: f64 = 0.8;
