@@ -5,7 +5,6 @@ mod commands;
 mod complaint;
 mod models;
 mod progress;
-mod reproduce;
 mod text;
 
 use std::io::Write;

@@ -68,9 +68,7 @@ fn heading<M: Served>(run: &OpenRun<M>) -> String {
     };
     text + &format!(
         "method    {method}, seed {}, lehr {}, {} kernels\n",
-        fit.seed,
-        record.lehr,
-        name(&record.cpu.kernels)
+        fit.seed, record.lehr, record.cpu.kernels
     )
 }
 
