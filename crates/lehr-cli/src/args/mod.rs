@@ -14,7 +14,7 @@ pub use fit::{FitArgs, OutputArgs};
 pub use lda::LdaArgs;
 pub use mixture::{MixtureArgs, PointsArgs};
 pub use pmf::{PmfArgs, Ranking, RatingsArgs, RecommendArgs};
-pub use reproduce::{ReproduceArgs, Which};
+pub use reproduce::ReproduceArgs;
 
 use std::path::PathBuf;
 

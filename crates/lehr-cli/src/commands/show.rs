@@ -5,11 +5,11 @@ use std::io::IsTerminal;
 use lehr::fit::Observation;
 use lehr::fit::Progress;
 use lehr::store::{RunDirectory, Saved};
+use lehr_plot::terminal::chart;
 
 use super::End;
 use crate::args::ShowArgs;
 use crate::models::{OpenRun, Served, with_model};
-use crate::picture::terminal::chart;
 use crate::text::{self, counted, name, number, quoted, seconds};
 
 /// Shows the run.
@@ -67,9 +67,7 @@ fn heading<M: Served>(run: &OpenRun<M>) -> String {
     };
     text + &format!(
         "method    {method}, seed {}, lehr {}, {} kernels\n",
-        fit.seed,
-        config.lehr,
-        name(&config.cpu.kernels)
+        fit.seed, config.lehr, config.cpu.kernels
     )
 }
 

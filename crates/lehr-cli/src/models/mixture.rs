@@ -14,10 +14,10 @@ use lehr::run::objective;
 use lehr::step::local::Threads;
 use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
+use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items};
 use crate::args::{DataArgs, DataKind, EvalArgs};
-use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
 /// How long a line of the table may be.

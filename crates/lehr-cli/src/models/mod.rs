@@ -19,10 +19,10 @@ use lehr::fit::Observation;
 use lehr::models::{ReadOptions, Stored};
 use lehr::read::Unknown;
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
+use lehr_plot::terminal::TermSeries;
 
 use crate::args::{DataArgs, DataKind, EvalArgs};
 use crate::commands::fit::naming_file;
-use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.

@@ -13,10 +13,10 @@ use lehr::models::lda::{Lda, LearnAlpha};
 use lehr::read::DocsOptions;
 use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
+use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, left_out};
 use crate::args::{DataArgs, DataKind, EvalArgs};
-use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
 /// Words of each topic in `show`.

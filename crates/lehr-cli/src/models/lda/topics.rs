@@ -7,10 +7,10 @@ use serde::Serialize;
 use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
 use lehr::models::lda::{Coherence, Lda, LearnAlpha, Topic};
+use lehr_plot::terminal::histogram_bar;
 
 use crate::args::{TopicOrder, TopicsArgs};
 use crate::models::OpenRun;
-use crate::picture::terminal::histogram_bar;
 use crate::text::{self, counted, line_width, rounded, wrapped};
 
 /// Columns of the bar of a topic's size.

@@ -14,10 +14,10 @@ use lehr::fit::Observation;
 use lehr::models::pmf::Pmf;
 use lehr::read::RatingsOptions;
 use lehr::store::{RunConfig, RunResult};
+use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
 use crate::args::{DataArgs, DataKind, EvalArgs};
-use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
 /// Latent dimensions in `show`.
