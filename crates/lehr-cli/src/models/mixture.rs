@@ -16,7 +16,7 @@ use lehr::step::local::Threads;
 use lehr::write::{self, Column};
 
 use super::{Head, NewData, OpenRun, Served, items};
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs};
 use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
@@ -49,10 +49,13 @@ struct Summary<'a> {
 impl Served for Mixture {
     const NAMES: &'static [&'static str] = &["gmm", "dpgmm"];
     const ITEM: &'static str = "item";
-    const DATA: DataKind = DataKind::Points;
 
-    fn options(flags: &DataArgs, record: &RecordOf<Self>, _path: &Path) -> PointsOptions {
-        flags.points.over(record.data.options.clone())
+    fn options(
+        flags: &DataArgs,
+        record: &RecordOf<Self>,
+        _path: &Path,
+    ) -> anyhow::Result<PointsOptions> {
+        flags.over(record.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {

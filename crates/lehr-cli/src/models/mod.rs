@@ -21,7 +21,7 @@ use lehr::run::checkpoint::Saved;
 use lehr::run::directory::{Loaded, RecordOf, RunDirectory, RunResult};
 use lehr::run::trace::Observation;
 
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs, tables_of};
 use crate::commands::fit::naming_file;
 use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, quoted};
@@ -32,11 +32,12 @@ pub trait Served: Stored {
     const NAMES: &'static [&'static str];
     /// What an item is called.
     const ITEM: &'static str;
-    /// The kind of its data.
-    const DATA: DataKind;
-
     /// How to read new data for a run: as it read its own, with flags on top.
-    fn options(flags: &DataArgs, record: &RecordOf<Self>, path: &Path) -> Self::ReadOptions;
+    fn options(
+        flags: &DataArgs,
+        record: &RecordOf<Self>,
+        path: &Path,
+    ) -> anyhow::Result<Self::ReadOptions>;
 
     /// Takes back a setting that new data have no use for, if it comes from the run and not from a
     /// flag; false if it does not.
@@ -198,11 +199,11 @@ pub fn reading<M: Served, T>(
     path: &Path,
     mut work: impl FnMut(&M::ReadOptions) -> lehr::Result<T>,
 ) -> anyhow::Result<T> {
-    if let Some((flag, users)) = flags.not_for(M::DATA) {
-        let model = &record.model;
+    let model = &record.model;
+    if let Some((flag, users)) = tables_of(model).and_then(|tables| flags.not_for(tables)) {
         bail!("{flag} is for {users}, and this run's model is {model}; leave it out");
     }
-    let mut options = M::options(flags, record, path);
+    let mut options = M::options(flags, record, path)?;
     loop {
         match work(&options) {
             Ok(done) => return Ok(done),

@@ -16,7 +16,7 @@ use lehr::run::directory::{RecordOf, RunResult};
 use lehr::run::trace::Observation;
 
 use super::{Head, NewData, OpenRun, Served};
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs};
 use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
@@ -57,13 +57,13 @@ struct Loved {
 impl Served for Pmf {
     const NAMES: &'static [&'static str] = &["pmf"];
     const ITEM: &'static str = "rating";
-    const DATA: DataKind = DataKind::Ratings;
 
-    fn options(flags: &DataArgs, record: &RecordOf<Self>, _path: &Path) -> RatingsOptions {
-        let run = record.data.options.clone();
-        // Lines of names are a matter of points, too, which have the flag.
-        let header = flags.points.header.unwrap_or(run.header);
-        flags.ratings.over(RatingsOptions { header, ..run })
+    fn options(
+        flags: &DataArgs,
+        record: &RecordOf<Self>,
+        _path: &Path,
+    ) -> anyhow::Result<RatingsOptions> {
+        flags.over(record.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
