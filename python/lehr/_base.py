@@ -1,5 +1,7 @@
 """What all estimators share: running the compiled part, the trace, saving and loading, pickling."""
 
+import functools
+import inspect
 import json
 import warnings
 from pathlib import Path
@@ -10,52 +12,105 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _lehr
-from ._settings import as_json, choice, number_or_text, plain_json, real, seed_of, steps_in_a_pass, threads_of, whole
+from ._settings import (
+    RENAMED,
+    TABLES,
+    as_json,
+    checked,
+    documented,
+    plain_json,
+    seed_of,
+    steps_in_a_pass,
+    threads_of,
+    whole,
+)
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
-from .errors import LehrError, RunError, SettingError
+from .errors import LehrError, RunError
 
-_LAWS = {"gaussian": "gaussian", "gamma": "gamma", "subsample": "subsample", "lagged": "lagged"}
 # Beside the run: the parameters that its record does not have, or has as the last fit needed them.
 _PARAMETERS = "estimator.json"
-_GUARDS = {name: name for name in ("reject", "reject-below-prior", "clip", "halve", "clamp", "shrink")}
+# How a value of a parameter that had another name is said now.
+_CONVERTED = {"quench": lambda share: 1.0 - share}
+
+
+def _same(value):
+    return value
+
+
+def _refuse_old(names):
+    """Refuses parameters by the names that they once had."""
+    for name in names:
+        if name in RENAMED:
+            hint = "; noise_end = 1 - quench" if name == "quench" else ""
+            raise TypeError(f"the parameter {name!r} is called {RENAMED[name]!r} now{hint}")
+
+
+def _refusing_old(init):
+    @functools.wraps(init)
+    def refusing(self, *args, **kwargs):
+        _refuse_old(kwargs)
+        init(self, *args, **kwargs)
+
+    return refusing
 
 
 class Fitting(CallbackSupportMixin, BaseEstimator):
-    """The base of the estimators. Classes name their compiled counterpart, and what it calls their parameters."""
+    """The base of the estimators. Classes name their compiled counterpart, their model, and what they call choices."""
 
     _core_class = None
-    _names = {
-        "effective": "effective_batch_size",
-        "batch": "batch_size",
-        "law": "noise",
-        "noise_end": "quench",
-        "time": "time_limit",
-        "seed": "random_state",
-        "steps": "max_iter",
-        "threads": "n_jobs",
-        "population": "total_samples",
-    }
-    _values = {}
+    _model = None
+    # What Python calls the choices of a setting, if not by their names.
+    _choices = {}
 
-    def _annealing(self):
-        """The settings of the fit that all estimators have."""
-        quench = real("quench", self.quench)
-        if not 0 <= quench <= 1:
-            raise SettingError("quench", quench, "must be a share of the steps between 0 and 1")
-        holdout = real("holdout", self.holdout)
-        if holdout < 0 or (holdout >= 1 and holdout != int(holdout)):
-            raise SettingError("holdout", holdout, "must be a whole number of items (1000) or a share below 1 (0.1)")
-        return {
-            "effective": number_or_text("effective_batch_size", self.effective_batch_size),
-            "law": choice("noise", self.noise, _LAWS),
-            "noise_end": 1.0 - quench,
-            "step_size": number_or_text("step_size", self.step_size),
-            "guard": None if self.guard is None else choice("guard", self.guard, _GUARDS),
-            "holdout": holdout,
-            "time": real("time_limit", self.time_limit, optional=True),
-            "seed": seed_of(self.random_state),
-            "threads": self._threads(),
-        }
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls._model is None or "__init__" not in cls.__dict__:
+            return
+        rows = [row for section in ("own", "fit") for row in TABLES[cls._model][section]]
+        cls._names = {row["name"]: row["python"] for row in rows if row["python"]}
+        cls._values = {ours: theirs for names in cls._choices.values() for theirs, ours in names.items()}
+        # scikit-learn wants no **kwargs in __init__, and a name that was right once deserves an answer.
+        cls.__init__ = _refusing_old(cls.__init__)
+        cls.__doc__ = cls.__doc__ and documented(cls.__doc__, cls._model)
+
+    def set_params(self, **params):
+        """Set the parameters of this estimator.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        _refuse_old(params)
+        return super().set_params(**params)
+
+    def _checked(self, section, **given):
+        """The settings of a section of the table: parameters by their kinds, and those `given` as they are."""
+        settings = dict(given)
+        defaults = inspect.signature(type(self)).parameters
+        for row in TABLES[self._model][section]:
+            name = row["name"]
+            if name not in given and row["python"] in defaults:
+                optional = defaults[row["python"]].default is None
+                value = getattr(self, row["python"])
+                settings[name] = checked(row, value, optional, self._choices.get(name))
+        return settings
+
+    def _fit_settings(self, n_items, batch, **given):
+        """The settings of a fit to so many items in batches of this size; None is all of them."""
+        return self._checked(
+            "fit",
+            steps=self._steps(self.max_iter, n_items, batch),
+            batch=batch,
+            seed=seed_of(self.random_state),
+            threads=self._threads(),
+            **{"population": None, **given},
+        )
 
     def _threads(self):
         return threads_of(self.n_jobs)
@@ -186,6 +241,8 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         except ValueError as error:
             raise RunError(f"{file}: is damaged ({error}); delete it to load the run without it") from error
         known = estimator.get_params(deep=False)
+        if isinstance(saved, dict):
+            saved = {RENAMED.get(name, name): _CONVERTED.get(name, _same)(value) for name, value in saved.items()}
         if not isinstance(saved, dict) or not saved.keys() <= known.keys():
             raise RunError(f"{file}: is not of this estimator; delete it to load the run without it")
         return {name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()}

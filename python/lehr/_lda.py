@@ -7,12 +7,11 @@ from . import _data, _lehr
 from ._base import Fitting
 from ._lda_readout import LdaReadout
 from ._loading import lda_parameters
-from ._settings import choice, flag, number_or_text, real, whole
+from ._settings import choice, real, whole
 from ._watch import with_callbacks
 from .errors import SettingError
 
 _METHODS = {"batch": False, "online": True}
-_LEARNING = {"no": "no", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 
 class LatentDirichletAllocation(LdaReadout, Fitting):
@@ -58,14 +57,14 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     effective_batch_size : float or str, default=None
         M: less than the batch anneals (SVI+), and less is noisier. A number, '50t' (50 times the step) or
         'geometric:10:150' (from 10 to the batch in 150 steps). None is no noise.
-    noise : {'gaussian', 'gamma', 'subsample', 'lagged'}, default='gaussian'
+    noise : <law>, default='gaussian'
         The distribution of the annealing noise.
-    guard : {'shrink', 'clamp', 'reject', 'clip', 'halve', 'reject-below-prior'}, default=None
+    guard : <guard>, default=None
         What happens when noise pushes a parameter out of its domain; None is 'shrink'.
     step_size : float or str, default=None
         rho, instead of `learning_offset` and `learning_decay`: a number, 'power:10:0.75' or '0.5,1'.
-    quench : float, default=0.25
-        The share of the steps, at the end, that has no noise.
+    noise_end : float, default=0.75
+        The fraction of the steps after which the noise ends.
     learn_doc_topic_prior : {'no', 'symmetric', 'asymmetric'}, default='no'
         Whether alpha is learned, as one number or one for each topic.
     learn_topic_word_prior : bool, default=False
@@ -126,18 +125,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     """
 
     _core_class = _lehr.Lda
-    _names = {
-        **Fitting._names,
-        "topics": "n_components",
-        "alpha": "doc_topic_prior",
-        "eta": "topic_word_prior",
-        "local_tol": "mean_change_tol",
-        "local_iterations": "max_doc_update_iter",
-        "tol": "perp_tol",
-        "eval_every": "evaluate_every",
-        "learn_alpha": "learn_doc_topic_prior",
-        "learn_eta": "learn_topic_word_prior",
-    }
+    _model = "lda"
 
     def __init__(
         self,
@@ -162,7 +150,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         noise="gaussian",
         guard=None,
         step_size=None,
-        quench=0.25,
+        noise_end=0.75,
         learn_doc_topic_prior="no",
         learn_topic_word_prior=False,
         warm=False,
@@ -192,7 +180,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self.noise = noise
         self.guard = guard
         self.step_size = step_size
-        self.quench = quench
+        self.noise_end = noise_end
         self.learn_doc_topic_prior = learn_doc_topic_prior
         self.learn_topic_word_prior = learn_topic_word_prior
         self.warm = warm
@@ -213,16 +201,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         """The model's settings, as the command line's configuration file has them."""
         topics = whole("n_components", self.n_components, least=1)
         eta = real("topic_word_prior", self.topic_word_prior, optional=True)
-        return {
-            "topics": topics,
-            "alpha": real("doc_topic_prior", self.doc_topic_prior, optional=True),
-            "eta": 1.0 / topics if eta is None else eta,
-            "learn_alpha": choice("learn_doc_topic_prior", self.learn_doc_topic_prior, _LEARNING),
-            "learn_eta": flag("learn_topic_word_prior", self.learn_topic_word_prior),
-            "local_tol": real("mean_change_tol", self.mean_change_tol),
-            "local_iterations": whole("max_doc_update_iter", self.max_doc_update_iter),
-            "exact": flag("exact", self.exact),
-        }
+        return self._checked("own", topics=topics, eta=1.0 / topics if eta is None else eta)
 
     def _config(self, n_items, batch):
         every = whole("evaluate_every", self.evaluate_every, least=-(2**63), optional=True)
@@ -233,16 +212,15 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         if tau0 < 0:
             raise SettingError("learning_offset", tau0, "must be 0 or a positive number")
         power = None if batch is None else f"power:{tau0!r}:{kappa!r}"
-        return {
-            **self._annealing(),
-            "steps": self._steps(self.max_iter, n_items, batch),
-            "tol": 0.0 if every is None else real("perp_tol", self.perp_tol),
-            "tol_of": "perplexity",
-            "batch": batch,
-            "step_size": power if self.step_size is None else number_or_text("step_size", self.step_size),
-            "eval_every": every,
-            "warm": flag("warm", self.warm),
-        }
+        given = {} if self.step_size is not None else {"step_size": power}
+        return self._fit_settings(
+            n_items,
+            batch,
+            tol=0.0 if every is None else real("perp_tol", self.perp_tol),
+            tol_of="perplexity",
+            eval_every=every,
+            **given,
+        )
 
     def _docs(self, X, *, reset, whom, known=None, names=None):
         """Documents, and whether their numbers are float32, so that results should be."""

@@ -23,7 +23,7 @@ def fit_parameters(record):
         "batch_size": fit["batch"],
         "effective_batch_size": None if fit["effective"] == "off" else fit["effective"],
         "noise": fit["law"],
-        "quench": 1.0 - fit["noise_end"],
+        "noise_end": fit["noise_end"],
         "step_size": fit["step_size"],
         "guard": fit["guard"],
         "random_state": fit["seed"],

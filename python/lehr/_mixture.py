@@ -7,11 +7,9 @@ from . import _data, _lehr
 from ._base import Fitting
 from ._loading import COVARIANCES, STARTS, WEIGHTS, mixture_parameters
 from ._mixture_readout import MixtureReadout
-from ._settings import choice, flag, real, whole
+from ._settings import flag, whole
 from ._watch import with_callbacks
 from .errors import DataError, SettingError
-
-_UNITS = {"own": "own", "deviations": "deviations"}
 
 
 class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
@@ -65,14 +63,14 @@ default='dirichlet_process'
     effective_batch_size : float or str, default=None
         M: less than `batch_size` anneals (SVI+), and less is noisier. A number, '50t' (50 times the step) or
         'geometric:10:150' (from 10 to the batch in 150 steps). None is no noise.
-    noise : {'gaussian', 'gamma', 'subsample', 'lagged'}, default='gaussian'
+    noise : <law>, default='gaussian'
         The distribution of the annealing noise.
-    guard : {'reject', 'reject-below-prior', 'clip', 'halve'}, default=None
+    guard : <guard>, default=None
         What happens when noise pushes a component out of its domain; None is 'reject'.
     step_size : float or str, default=None
         rho: a number, 'power:10:0.75' for (10 + t)**-0.75, or '0.5,1' for 0.5 while there is noise and 1 after.
-    quench : float, default=0.25
-        The share of the steps, at the end, that has no noise.
+    noise_end : float, default=0.75
+        The fraction of the steps after which the noise ends.
     total_samples : int, default=None
         N, for `partial_fit`; None is as many as it has seen.
     holdout : float, default=0
@@ -134,22 +132,8 @@ covariance_prior_ : float or ndarray
     """
 
     _core_class = _lehr.Mixture
-    _names = {
-        **Fitting._names,
-        "components": "n_components",
-        "concentration": "weight_concentration_prior",
-        "mean": "mean_prior",
-        "mean_precision": "mean_precision_prior",
-        "degrees_of_freedom": "degrees_of_freedom_prior",
-        "scatter": "covariance_prior",
-        "ridge": "reg_covar",
-        "start": "init_params",
-        "start_units": "init_units",
-        "weights": "weight_concentration_prior_type",
-        "covariance": "covariance_type",
-        "sort": "sort_components",
-    }
-    _values = {theirs: ours for ours, theirs in COVARIANCES.items()}
+    _model = "dpgmm"
+    _choices = {"weights": WEIGHTS, "covariance": COVARIANCES, "start": STARTS}
 
     def __init__(
         self,
@@ -176,7 +160,7 @@ covariance_prior_ : float or ndarray
         noise="gaussian",
         guard=None,
         step_size=None,
-        quench=0.25,
+        noise_end=0.75,
         total_samples=None,
         holdout=0,
         time_limit=None,
@@ -207,7 +191,7 @@ covariance_prior_ : float or ndarray
         self.noise = noise
         self.guard = guard
         self.step_size = step_size
-        self.quench = quench
+        self.noise_end = noise_end
         self.total_samples = total_samples
         self.holdout = holdout
         self.time_limit = time_limit
@@ -221,33 +205,19 @@ covariance_prior_ : float or ndarray
         if self.covariance_type in ("tied", "spherical"):
             allowed = "lehr's components have a shape each, 'full' or 'diag'; use one of these"
             raise SettingError("covariance_type", repr(self.covariance_type), allowed)
-        given = not isinstance(self.init_params, str)
-        return {
-            "components": whole("n_components", self.n_components, least=1),
-            "weights": choice("weight_concentration_prior_type", self.weight_concentration_prior_type, WEIGHTS),
-            "covariance": choice("covariance_type", self.covariance_type, COVARIANCES),
-            "start": "kmeans" if given else choice("init_params", self.init_params, STARTS),
-            "start_units": choice("init_units", self.init_units, _UNITS),
-            "concentration": real("weight_concentration_prior", self.weight_concentration_prior, optional=True),
-            "mean_precision": real("mean_precision_prior", self.mean_precision_prior, optional=True),
-            "degrees_of_freedom": real("degrees_of_freedom_prior", self.degrees_of_freedom_prior, optional=True),
-            "mean": _numbers("mean_prior", self.mean_prior, 1),
-            "scatter": _numbers("covariance_prior", self.covariance_prior, 2 if self.covariance_type == "full" else 1),
-            "defaults": "scikit-learn",
-            "ridge": real("reg_covar", self.reg_covar),
-            "sort": flag("sort_components", self.sort_components),
-        }
+        given = {} if isinstance(self.init_params, str) else {"start": "kmeans"}
+        return self._checked(
+            "own",
+            components=whole("n_components", self.n_components, least=1),
+            mean=_numbers("mean_prior", self.mean_prior, 1),
+            scatter=_numbers("covariance_prior", self.covariance_prior, 2 if self.covariance_type == "full" else 1),
+            defaults="scikit-learn",
+            **given,
+        )
 
     def _config(self, n_items):
-        batch = self._batch(n_items)
-        return {
-            **self._annealing(),
-            "steps": self._steps(self.max_iter, n_items, batch),
-            "tol": real("tol", self.tol),
-            "tol_of": "absolute",
-            "batch": batch,
-            "n_init": whole("n_init", self.n_init, least=1),
-        }
+        n_init = whole("n_init", self.n_init, least=1)
+        return self._fit_settings(n_items, self._batch(n_items), tol_of="absolute", n_init=n_init)
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):

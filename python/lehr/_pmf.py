@@ -8,7 +8,7 @@ from . import _lehr, _ratings
 from ._base import Fitting
 from ._loading import pmf_parameters
 from ._pmf_readout import PmfReadout
-from ._settings import choice, flag, real, whole
+from ._settings import choice, whole
 from ._watch import with_callbacks
 from .errors import DataError
 
@@ -62,14 +62,14 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     effective_batch_size : float or str, default=None
         M, the effective number of ratings of each user and item: smaller is noisier. A number, '50t' (50 times
         the step) or 'geometric:10:150'. None is no noise.
-    noise : {'gaussian', 'gamma', 'subsample'}, default='gaussian'
+    noise : <law>, default='gaussian'
         The distribution of the annealing noise.
-    guard : {'reject-below-prior', 'reject', 'clip', 'halve'}, default=None
+    guard : <guard>, default=None
         What happens when noise pushes a parameter out of its domain; None is 'reject-below-prior'.
     step_size : float or str, default=None
-        rho: a number, 'power:10:0.75' or '0.85,1'.
-    quench : float, default=0.25
-        The share of the steps, at the end, that has no noise.
+        rho: a number, 'power:10:0.75' or '0.85,1'. None is 1, '0.85,1' with noise, 'power:10:0.75' with batches.
+    noise_end : float, default=0.75
+        The fraction of the steps after which the noise ends.
     holdout : float, default=0
         Ratings to hold out and score during the fit: a count, or a share below 1.
     time_limit : float, default=None
@@ -121,7 +121,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     """
 
     _core_class = _lehr.Pmf
-    _names = {**Fitting._names, "dims": "n_components", "eval_every": "max_iter"}
+    _model = "pmf"
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         noise="gaussian",
         guard=None,
         step_size=None,
-        quench=0.25,
+        noise_end=0.75,
         holdout=0,
         time_limit=None,
         columns=("user", "item", "rating"),
@@ -170,7 +170,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self.noise = noise
         self.guard = guard
         self.step_size = step_size
-        self.quench = quench
+        self.noise_end = noise_end
         self.holdout = holdout
         self.time_limit = time_limit
         self.columns = columns
@@ -186,32 +186,11 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
 
     def _params(self):
         """The model's settings, as the command line's configuration file has them."""
-        return {
-            "dims": whole("n_components", self.n_components, least=1),
-            "prior_variance": real("prior_variance", self.prior_variance, optional=True),
-            "noise_variance": real("noise_variance", self.noise_variance, optional=True),
-            "learn_noise": flag("learn_noise", self.learn_noise),
-            "ard": flag("ard", self.ard),
-            "gauge": flag("gauge", self.gauge),
-            "centre": flag("centre", self.centre),
-            "biases": flag("biases", self.biases),
-        }
+        return self._checked("own", dims=whole("n_components", self.n_components, least=1))
 
     def _config(self, n_ratings):
-        batch = self._batch(n_ratings)
-        config = {
-            **self._annealing(),
-            "steps": self._steps(self.max_iter, n_ratings, batch),
-            "tol": real("tol", self.tol),
-            "batch": batch,
-            "n_init": whole("n_init", self.n_init, least=1),
-        }
-        if config["effective"] not in (None, "off") and batch is None:
-            # As on the command line: noise leaves a row a little of its last value, and takes the bound a
-            # pass of its own.
-            config["step_size"] = config["step_size"] or "0.85,1"
-            config["eval_every"] = 5
-        return config
+        n_init = whole("n_init", self.n_init, least=1)
+        return self._fit_settings(n_ratings, self._batch(n_ratings), n_init=n_init)
 
     def _has_ids(self, X):
         return _ratings.has_ids(X, _ratings.check_columns(self.columns))

@@ -8,7 +8,40 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
+from . import _lehr
 from .errors import SettingError
+
+# The settings of each model, by section: its own, those of its fits, and how its data are read.
+TABLES = json.loads(_lehr.tables())
+# Names that parameters had, and those that they have.
+RENAMED = {old: row["python"] for rows in TABLES.values() for row in rows["fit"] + rows["own"] for old in row["old"]}
+
+
+def checked(row, value, optional, choices=None):
+    """The value of the parameter that a `row` of a table describes, as the compiled part wants it.
+
+    `choices` are the names that Python has for those of the table, if it has others.
+    """
+    name = row["python"]
+    if value is None and optional:
+        return None
+    if row["kind"] == "whole":
+        return whole(name, value, optional=optional)
+    if row["kind"] == "number":
+        return real(name, value, optional)
+    if row["kind"] == "toggle":
+        return flag(name, value)
+    if row["kind"] == "choice":
+        return choice(name, value, choices or {key: key for key in row["choices"]})
+    return number_or_text(name, value)
+
+
+def documented(text, model):
+    """A docstring in which the names that a setting can have stand for ``<law>`` and the like."""
+    for row in TABLES[model]["fit"] + TABLES[model]["own"]:
+        names = ", ".join(repr(name) for name in row["known"])
+        text = text.replace(f"<{row['name']}>", f"{{{names}}}")
+    return text
 
 
 def whole(name, value, least=0, optional=False):

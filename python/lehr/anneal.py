@@ -11,7 +11,10 @@ from . import _lehr
 from ._settings import flag, real, room_for, seed_of, whole
 from .errors import SettingError
 
-__all__ = ["LossWeights", "weights"]
+__all__ = ["LAWS", "LossWeights", "weights"]
+
+#: The distributions that weights can have.
+LAWS = tuple(_lehr.LAWS)
 
 
 def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None):
@@ -25,8 +28,8 @@ def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None
         M: the weighted sum is as noisy as that of a batch of M. `n` or more is no noise.
     rng : int, numpy.random.Generator, RandomState or None, default=None
         Where randomness comes from; an int is the seed of one draw.
-    law : {'gaussian', 'gamma', 'subsample'}, default='gaussian'
-        The distribution: 'gaussian' weights can be negative, the others cannot.
+    law : str, default='gaussian'
+        The distribution, one of `LAWS`: 'gaussian' weights can be negative, those of 'gamma' and 'subsample' cannot.
     corrected : bool, default=True
         Whether the variance has the factor n / (n - 1); False is the paper's form.
     like : array, default=None
@@ -48,7 +51,7 @@ def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None
     array([1., 1., 1.])
     """
     if not isinstance(law, str):
-        raise SettingError("law", repr(law), "must be 'gaussian', 'gamma' or 'subsample'")
+        raise SettingError("law", repr(law), "must be one of " + ", ".join(map(repr, LAWS)))
     n, effective, seed = whole("n", n, least=1), real("effective", effective), seed_of(rng)
     room_for(n)
     drawn = _lehr.weights(n, effective, law, flag("corrected", corrected), seed, 0)
@@ -62,8 +65,8 @@ class LossWeights:
     ----------
     effective : float or callable
         M, or a function of the step (from 1) that returns it.
-    law : {'gaussian', 'gamma', 'subsample'}, default='gaussian'
-        The distribution.
+    law : str, default='gaussian'
+        The distribution, one of `LAWS`.
     seed : int, default=0
         Two runs with the same seed have the same weights.
     corrected : bool, default=True

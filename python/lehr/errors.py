@@ -1,25 +1,44 @@
 """What can go wrong: one base class, and a class for each kind of mistake that is a built-in error as well."""
 
-from . import _lehr
+# What to do with a run, in the words of Python.
+_ACTIONS = {
+    "resume": "'lehr resume{run}' on the command line",
+    "more steps": "'lehr resume{run} --steps 500' on the command line",
+    "partial": "partial_fit",
+    "transform": "transform or partial_fit",
+}
 
-# What can be in `data_options`.
-_OPTIONS = (
-    *("columns", "drop", "weight_column", "header"),
-    *("user", "item", "rating", "duplicates"),
-    *("vocab", "format", "one_based", "transpose", "field"),
-    *("stop_words", "min_length", "min_docs", "max_docs", "max_words"),
-)
+
+def _made(name, parts, of_file, rest):
+    """The error of the class `name` with a message in `parts`; the compiled part calls this."""
+    kind = globals()[name]
+    message = _told(parts, of_file, {}, {})
+    error = SettingError(*rest, message) if kind is SettingError else kind(message, *rest)
+    error._parts, error._of_file = parts, of_file
+    return error
+
+
+def _told(parts, of_file, names, values):
+    """A message in which settings, and their values, are called as an estimator calls them."""
+    return "".join(part if isinstance(part, str) else _part(part, of_file, names, values) for part in parts)
+
+
+def _part(part, of_file, names, values):
+    if part[0] not in ("setting", "option"):
+        action, run = part
+        return _ACTIONS[action].format(run=f" {run}" if run else "")
+    kind, name, value = part
+    of_frame = name == "duplicates" and not of_file  # data frames have it as well
+    if kind == "option" and not of_frame:
+        return _option(name, value, of_file)
+    return _parameter(names.get(name, name), values.get(value, value))
 
 
 def _option(name, value, of_file):
-    """What a setting that says how to read a file is called here; None for others.
+    """What a setting that says how to read a file is called here.
 
     Where it is not known to be `of_file`, an array or a data frame may be meant, of which nothing is read.
     """
-    if name not in _OPTIONS:
-        return None
-    if name == "duplicates" and not of_file:
-        return _parameter(name, value)  # of a data frame
     if value is None:
         return f"data_options[{name!r}]"
     value = value.split(",") if name == "columns" else [value] if name == "drop" else _plain(value)
@@ -42,17 +61,15 @@ def _plain(value):
     return value
 
 
-def _renamed(text, names, values):
-    """A message of the compiled part with the names of an estimator's parameters, and of their values."""
-    return _lehr.rename_settings(text, lambda name, value: _parameter(names.get(name, name), values.get(value, value)))
-
-
 class LehrError(Exception):
     """The base of all errors of lehr."""
 
+    _parts, _of_file = None, False
+
     def renamed(self, names, values):
         """The same error with the names that settings and their values have in Python."""
-        self.args = (_renamed(self.args[0], names, values), *self.args[1:])
+        if self._parts is not None:
+            self.args = (_told(self._parts, self._of_file, names, values), *self.args[1:])
         return self
 
 
@@ -77,7 +94,8 @@ class SettingError(LehrError, ValueError):
         return f"{self.field} = {self.value}: {self.allowed}"
 
     def renamed(self, names, values):
-        allowed = _renamed(self.allowed, names, values)
+        known = self._parts is not None
+        allowed = _told(self._parts, self._of_file, names, values) if known else self.allowed
         return SettingError(names.get(self.field, self.field), self.value, allowed)
 
 

@@ -6,6 +6,7 @@ import scipy.sparse
 
 import lehr
 from lehr import BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization, _lehr
+from lehr._settings import TABLES
 from lehr.errors import DataError, SettingError
 
 
@@ -141,7 +142,10 @@ def test_messages_call_settings_by_their_names_here(tmp_path):
     with pytest.raises(ArithmeticError, match="or try exact=True where the model has that$"):
         ProbabilisticMatrixFactorization(1, random_state=0).fit(extreme)
     names = (BayesianGaussianMixture._names, BayesianGaussianMixture._values)
-    assert str(DataError("use `covariance = diagonal`").renamed(*names)) == "use covariance_type='diag'"
+    parts = ["use ", ("setting", "covariance", "diagonal")]
+    assert str(lehr.errors._made("DataError", parts, False, ()).renamed(*names)) == "use covariance_type='diag'"
+    # A text is nobody's setting, whatever it looks like.
+    assert str(DataError("`covariance = diagonal`").renamed(*names)) == "`covariance = diagonal`"
     pandas = pytest.importorskip("pandas")
     twice = pandas.DataFrame({"user": [1, 1], "item": [2, 2], "rating": [3.0, 4.0]})
     with pytest.raises(DataError, match="average them with duplicates='mean'$"):
@@ -157,7 +161,7 @@ def test_every_option_of_a_reader_is_known_to_messages(tmp_path):
             reader.from_path(path, '{"no_such": 1}')
         listed = caught.value.allowed.split("expected one of ")[1]
         found.update(name.strip("' ") for name in listed.split(","))
-    assert found == set(lehr.errors._OPTIONS)
+    assert found == {row["name"] for rows in TABLES.values() for row in rows["data"]}
 
 
 def test_sparse_matrices_of_every_kind(counts):

@@ -4,22 +4,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::anyhow;
-use clap::CommandFactory;
 
 use lehr::ErrorKind;
+use lehr::error::{Part, Verb};
+use lehr::models::TABLES;
+use lehr::settings::{Flag, Kind, Tables};
 
-use crate::args::Cli;
 use crate::text::quoted;
 
 /// The error in one line.
 pub fn in_one_line(error: &anyhow::Error) -> String {
-    let text = error.downcast_ref::<lehr::Error>().map_or_else(|| error.to_string(), with_flags);
+    let text = error.downcast_ref::<lehr::Error>().map_or_else(|| error.to_string(), in_words);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
 
 /// What the error says, in the words of the command line.
-pub fn with_flags(error: &lehr::Error) -> String {
+pub fn in_words(error: &lehr::Error) -> String {
     match error.kind() {
         ErrorKind::NoRun { .. } => format!("{error}; 'lehr fit ... -o DIR' makes one"),
         ErrorKind::Occupied { path, is_run: true } => format!(
@@ -29,26 +30,35 @@ pub fn with_flags(error: &lehr::Error) -> String {
             quoted(path)
         ),
         ErrorKind::Occupied { .. } => format!("{error} with -o"),
-        _ => error.naming(flag),
+        _ => error.told(words),
+    }
+}
+
+/// A setting as a flag, if it has one, and something to do as a command.
+fn words(part: &Part) -> Option<String> {
+    match part {
+        Part::Text(_) => None,
+        Part::Setting { name, value } => flag(name, value.as_deref()),
+        Part::Action { verb, run } => {
+            let run = run.as_ref().map_or(String::new(), |run| format!(" {}", quoted(run)));
+            let more = if *verb == Verb::MoreSteps { " --steps 500" } else { "" };
+            Some(format!("'lehr {}{run}{more}'", verb.name()))
+        }
     }
 }
 
 /// The flag of a setting, if it has one, with its value: `n_init` is `--n-init`.
-fn flag(setting: &str, value: Option<&str>) -> Option<String> {
-    let long = setting.replace('_', "-");
-    let cli = Cli::command();
-    let mut models = cli.find_subcommand("fit")?.get_subcommands();
-    let arg =
-        models.find_map(|model| model.get_arguments().find(|a| a.get_long() == Some(&long)))?;
-    // Those that every fit has to be given are known by their short names.
-    let flag = match setting {
-        "components" | "topics" | "dims" => format!("-{}", arg.get_short()?),
-        _ => format!("--{long}"),
+fn flag(name: &str, value: Option<&str>) -> Option<String> {
+    let setting = TABLES.iter().flat_map(Tables::all).find(|setting| setting.name == name)?;
+    let flag = match setting.flag {
+        Flag::Short(letter) => format!("-{letter}"),
+        _ => format!("--{}", setting.long()?),
     };
-    match (value, arg.get_action().takes_values()) {
-        (None, _) | (Some("true"), false) => Some(flag),
-        (Some(value), true) => Some(format!("{flag} {}", quoted(value.as_ref()))),
-        (Some(_), false) => None, // there is no flag to turn it off
+    match (value, setting.kind) {
+        (None, _) => Some(flag),
+        // There is no flag to turn it back.
+        (Some(value), Kind::Toggle(usual)) => (value == (!usual).to_string()).then_some(flag),
+        (Some(value), _) => Some(format!("{flag} {}", quoted(value.as_ref()))),
     }
 }
 
@@ -69,9 +79,9 @@ pub fn catch_panics<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Resu
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::fs;
     use std::path::Path;
+
+    use lehr::error::{action, advice, setting};
 
     use super::*;
 
@@ -87,17 +97,24 @@ mod tests {
         assert_eq!(line(lehr::Error::config("dims", 0, "no")), "-d 0: no");
         assert_eq!(line(lehr::Error::config("frozen", "x", "no")), "frozen = x: no");
         assert_eq!(line(lehr::Error::config("transpose", true, "no")), "--transpose: no");
-        assert_eq!(line(lehr::Error::config("tol", 1, "or `n_init`")), "--tol 1: or --n-init");
-        for (said, told) in [
-            ("`drop`, or `weight_column`", "--drop, or --weight-column"),
-            ("(`drop = a`), or `covariance = diagonal`", "(--drop a), or --covariance diagonal"),
-            ("`drop = it's`, `drop = `", "--drop 'it'\\''s', --drop ''"),
-            ("`exact = true`, `exact = false`", "--exact, `exact = false`"),
-            ("`scatter` is in no flag", "`scatter` is in no flag"),
+        let ard = |value| line(lehr::Error::config("ard", value, "no"));
+        assert_eq!((ard(false), ard(true)), ("--no-ard: no".into(), "ard = true: no".into()));
+        let either = advice!["or ", setting("n_init")];
+        assert_eq!(line(lehr::Error::config("tol", 1, either)), "--tol 1: or --n-init");
+        for (part, told) in [
+            (setting("weight_column"), "--weight-column"),
+            (setting("covariance").to("diagonal"), "--covariance diagonal"),
+            (setting("drop").to("it's"), "--drop 'it'\\''s'"),
+            (setting("drop").to(""), "--drop ''"),
+            (setting("exact").to(true), "--exact"),
+            (setting("exact").to(false), "`exact = false`"),
+            (setting("scatter"), "`scatter`"),
+            (action(Verb::Partial), "'lehr partial'"),
+            (action(Verb::MoreSteps).with(Path::new("a b")), "'lehr resume 'a b' --steps 500'"),
         ] {
-            assert_eq!(line(lehr::Error::data(said)), told);
+            assert_eq!(line(lehr::Error::data(part.clone())), told);
             let path = Path::new("a.csv");
-            assert_eq!(line(lehr::Error::parse(path, said)), format!("a.csv: {told}"));
+            assert_eq!(line(lehr::Error::parse(path, part)), format!("a.csv: {told}"));
         }
         assert_eq!(in_one_line(&anyhow!("a\n  |\n\nb")), "a | b");
     }
@@ -115,33 +132,6 @@ mod tests {
         let makes = "'lehr fit ... -o DIR' makes one";
         assert_eq!(none(false), format!("r: there is no such directory; {makes}"));
         assert_eq!(none(true), format!("r: holds no run (there is no config.json in it); {makes}"));
-    }
-
-    /// Whoever writes or renames a setting in a message of the library hears of it here.
-    #[test]
-    fn every_setting_in_a_message_of_the_library_has_a_flag() {
-        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../lehr/src")];
-        let mut found = BTreeSet::new();
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let text = fs::read_to_string(&path).unwrap();
-                let code = text.split("\nmod tests {").next().unwrap();
-                // Backticks are in messages and comments only, and values are put into them by a function.
-                let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-                let code = lines.collect::<Vec<_>>().join("\n").replace("setting(\"", "`");
-                let ends = |c: char| !c.is_ascii_lowercase() && c != '_';
-                let names = code.split('`').map(|text| text.split(ends).next().unwrap());
-                found.extend(names.filter(|name| !name.is_empty()).map(str::to_string));
-            }
-        }
-        let unknown: Vec<_> = found.iter().filter(|name| flag(name, None).is_none()).collect();
-        assert_eq!(unknown, [] as [&String; 0]);
-        assert!(found.len() > 20 && found.contains("vocab"), "{found:?}");
     }
 
     #[test]

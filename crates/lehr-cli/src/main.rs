@@ -39,7 +39,7 @@ fn started() -> Instant {
 
 fn run(cli: Cli) -> anyhow::Result<commands::End> {
     match cli.command {
-        Command::Fit { model } => commands::fit::run(model),
+        Command::Fit(args) => commands::fit::run(&args),
         Command::Resume(args) => commands::resume::run(args),
         Command::Eval(args) => commands::eval::run(args),
         Command::Transform(args) => commands::transform::run(args),

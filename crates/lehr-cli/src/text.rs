@@ -105,6 +105,14 @@ pub fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "use a whole number, such as 10".to_string())
 }
 
+/// Parses a seed, all of whose bits count.
+pub fn parse_seed(text: &str) -> Result<u64, String> {
+    parse_whole(text).and_then(|seed: u64| match i64::try_from(seed) {
+        Ok(_) => Ok(seed),
+        Err(_) => Err(format!("use a whole number up to {}, such as 10", i64::MAX)),
+    })
+}
+
 /// Parses a number; what is allowed depends on the setting and is checked later.
 pub fn parse_number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "use a number, such as 0.5 or 1e-6".to_string())

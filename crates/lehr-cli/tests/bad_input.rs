@@ -100,6 +100,7 @@ fn nonsense_in_flags_is_refused_with_what_is_allowed() {
         ("--noise-end 1.5", ["--noise-end 1.5", "between 0 and 1"]),
         ("--noise-end nan", ["--noise-end NaN", "between 0 and 1"]),
         ("--threads 1000000", ["--threads 1000000", "0 uses all cores"]),
+        ("--n-init 5000000000", ["--n-init 5000000000", "u32"]),
         ("--concentration 0", ["--concentration 0", "must be a positive number"]),
         ("--concentration nan", ["--concentration NaN", "must be a positive number"]),
         ("--mean-precision -1", ["--mean-precision -1", "must be a positive number"]),
@@ -112,6 +113,7 @@ fn nonsense_in_flags_is_refused_with_what_is_allowed() {
         ("--steps 1.5", ["--steps", "whole number"]),
         ("--batch ten", ["--batch", "whole number"]),
         ("--seed -1", ["--seed", "whole number"]),
+        ("--seed 18446744073709551615", ["--seed", "whole number up to 9223372036854775807"]),
         ("--tol x", ["--tol", "use a number"]),
         ("--time 0", ["--time", "90s, 5m or 2h"]),
         ("--time -3", ["--time", "90s, 5m or 2h"]),
@@ -184,7 +186,10 @@ fn configurations_with_unknown_or_wrong_fields_are_refused() {
     };
     fails("[fit]\nseed = 1\nbacth = 3\n", &["run.toml, line 3, column 1", "`bacth`", "`batch`"]);
     fails("[fits]\nseed = 1\n", &["run.toml, line 1", "`fits`", "`fit`"]);
-    fails("[model]\ncomponent = 3\n", &["run.toml: [model]", "`component`", "`components`"]);
+    fails("[model]\ncomponent = 3\n", &["run.toml, line 2, column 1", "`component`", "`components`"]);
+    fails("[model]\nstart = 'x'\n", &["run.toml, line 2, column 9", "`x`", "`kmeans-plus-plus`"]);
+    fails("[fit]\nquench = 0.25\n", &["run.toml, line 2, column 1", "`quench` is called `noise_end` now"]);
+    fails("fit = 3\n", &["run.toml, line 1", "is not a table; write [fit]"]);
     fails("[data]\ndorp = ['a']\n", &["run.toml, line 2", "`dorp`", "`drop`"]);
     fails("[fit]\nseed = 'x'\n", &["run.toml, line 2, column 8", "u64"]);
     fails("[fit]\neffective = 'x'\n", &["run.toml, line 2", "geometric:10:150"]);
@@ -263,7 +268,7 @@ fn records_that_were_changed_or_come_from_the_future_are_refused() {
         &["config.json", "version 3", "versions 1 to 2", "update lehr"],
     );
     with("\"format\": 2,", "", &["config.json", "no version"]);
-    with("\"seed\"", "\"sede\"", &["run/config.json, line ", "'sede'", "not meant to be edited"]);
+    with("\"seed\"", "\"sede\"", &["run/config.json, line ", "`sede`", "not meant to be edited"]);
     with("\"model\": \"gmm\"", "\"model\": \"hmm\"", &["run", "'hmm'", "update lehr"]);
     with(
         "\"components\": 2",

@@ -39,7 +39,7 @@ fn of_points() {
     says("site,b\n1,2\n1,3\n", "", &constant("'site'", "--drop site"));
     says("my site,b\n1,2\n1,3\n", "", &constant("'my site'", "--drop 'my site'"));
     says("'x',b\n1,2\n1,3\n", "", &constant("''x''", "--drop ''\\''x'\\'''"));
-    says("a`b,b\n1,2\n1,3\n", "", &constant("'a`b'", "--drop"));
+    says("a`b,b\n1,2\n1,3\n", "", &constant("'a`b'", "--drop 'a`b'"));
     says("1,2\n1,3\n", "", &constant("1", "--drop 1"));
     let there = "which is not there; the columns are a, b; give a name or a number from 1 to 2";
     for flag in ["--columns", "--drop", "--weight-column"] {

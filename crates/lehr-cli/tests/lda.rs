@@ -364,8 +364,8 @@ fn a_configuration_file_works_for_documents() {
         ("[data]\nfeild = 'x'\n", &["run.toml, line 2", "`feild`", "`field`"][..]),
         ("[data]\ncolumns = ['a']\n", &["run.toml, line 2", "`columns`"]),
         ("[data]\nformat = 'word'\n", &["run.toml, line 2", "`word`", "`jsonl`"]),
-        ("[model]\ncomponents = 3\n", &["run.toml: [model]", "`components`", "`topics`"]),
-        ("[model]\nlearn_alpha = 'yes'\n", &["run.toml: [model]", "`yes`", "`asymmetric`"]),
+        ("[model]\ncomponents = 3\n", &["run.toml, line 2", "`components`", "`topics`"]),
+        ("[model]\nlearn_alpha = 'yes'\n", &["run.toml, line 2", "`yes`", "`asymmetric`"]),
     ] {
         place.write("run.toml", text);
         place.fails("fit lda docword.a.txt -k 2 --config run.toml -o b", parts);

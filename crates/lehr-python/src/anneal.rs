@@ -1,12 +1,18 @@
 //! Annealing weights for others' gradients.
 
 use lehr::math::rng::{Address, Purpose};
+use lehr::settings::either;
 use lehr::step::anneal::Law;
 use pyo3::prelude::*;
 
 use crate::arrays::vector;
 use crate::errors::raised;
 use crate::run::computed;
+
+/// The laws whose weights need nothing but the batch itself.
+pub fn laws() -> Vec<&'static str> {
+    Law::ALL.iter().filter(|law| law.works_in_blocks()).map(|law| law.name()).collect()
+}
 
 /// `n` weights with mean 1 whose noise is that of `effective` examples: step `step` of seed `seed`.
 #[pyfunction]
@@ -19,10 +25,9 @@ pub fn weights<'py>(
     seed: u64,
     step: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let allowed = "must be gaussian, gamma or subsample";
-    let law = match serde_json::from_value(serde_json::Value::String(law.into())) {
-        Ok(Law::Lagged) | Err(_) => raised(Err(lehr::Error::config("law", law, allowed)))?,
-        Ok(law) => law,
+    let Some(law) = law.parse::<Law>().ok().filter(|law| law.works_in_blocks()) else {
+        let allowed = format!("must be {}", either(&laws()));
+        return raised(Err(lehr::Error::config("law", law, allowed)));
     };
     if effective.is_nan() || effective < 1e-3 {
         let allowed = "the effective batch size must be at least 0.001";

@@ -5,69 +5,81 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lehr::ErrorKind;
+use lehr::error::{Advice, Part, Verb};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
-use crate::setting::{OPTIONS, one_option};
+use crate::setting::{OPTIONS, is_option, one_option};
 
 /// Makes exceptions of a result's error.
 pub fn raised<T>(result: lehr::Result<T>) -> PyResult<T> {
     result.map_err(|error| Python::attach(|py| exception(py, error)))
 }
 
-/// What a setting is called in Python if it says how to read a file; estimators have names for the others.
-fn option(py: Python<'_>, name: &str, value: Option<&str>, of_file: bool) -> Option<String> {
-    let module = py.import("lehr.errors").ok()?;
-    module.call_method1("_option", (name, value, of_file)).ok()?.extract().ok()?
-}
-
-/// A message in which settings have the names that `name` gives them, or keep theirs where it gives None.
-#[pyfunction]
-pub fn rename_settings(text: &str, name: &Bound<'_, PyAny>) -> PyResult<String> {
-    let mut failed = None;
-    let renamed = lehr::error::rename_settings(text, |setting, value| {
-        let new = name.call1((setting, value)).and_then(|new| new.extract());
-        new.unwrap_or_else(|error| {
-            failed = Some(error);
-            None
-        })
-    });
-    failed.map_or(Ok(renamed), Err)
-}
-
-/// The exception that says what this error says.
-fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
-    let of_file = matches!(error.kind(), ErrorKind::Parse { .. });
-    let message = error.naming(|name, value| option(py, name, value, of_file));
-    match error.into_kind() {
-        // Its parts, so that a setting can be called by the name that it has in Python.
-        ErrorKind::Config { field, value, allowed } => {
-            let of_file = option(py, &field, None, true).is_some();
-            let allowed = lehr::error::rename_settings(&allowed, |name, value| {
-                option(py, name, value, of_file)
-            });
-            match of_file {
-                true => made(py, "SettingError", (OPTIONS, one_option(&field, &value), allowed)),
-                false => made(py, "SettingError", (field, value, allowed)),
+/// The parts of a message: texts, ("setting", name, value), ("option", name, value) for settings that say how to
+/// read a file, and (action, run).
+fn parts<'py>(py: Python<'py>, message: &Advice) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for part in message.parts() {
+        match part {
+            Part::Text(text) => list.append(text)?,
+            Part::Setting { name, value } => {
+                let kind = if is_option(name) { "option" } else { "setting" };
+                list.append((kind, name, value))?;
+            }
+            Part::Action { verb, run } => {
+                let name = if *verb == Verb::MoreSteps { "more steps" } else { verb.name() };
+                list.append((name, run.as_ref().map(|run| run.display().to_string())))?;
             }
         }
-        ErrorKind::Data(_) => made(py, "DataError", (message,)),
+    }
+    Ok(list)
+}
+
+/// The exception that says what this error says, in parts that an estimator can name in its own way.
+fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
+    let message = error.message();
+    let of_file = matches!(error.kind(), ErrorKind::Parse { .. });
+    let found = match error.into_kind() {
+        ErrorKind::Config { field, value, .. } if is_option(&field) => {
+            told(py, "SettingError", &message, true, (OPTIONS, one_option(&field, &value)))
+        }
+        ErrorKind::Config { field, value, .. } => {
+            told(py, "SettingError", &message, false, (field, value))
+        }
         ErrorKind::Io { path, source, .. } => {
             let name = match source.kind() {
                 io::ErrorKind::NotFound => "MissingFileError",
                 io::ErrorKind::PermissionDenied => "ForbiddenFileError",
                 _ => "FileError",
             };
-            made(py, name, (message, path))
+            told(py, name, &message, of_file, (path,))
         }
-        ErrorKind::Parse { .. } => made(py, "FormatError", (message,)),
-        ErrorKind::NoRun { .. } => made(py, "MissingRunError", (message,)),
-        ErrorKind::Occupied { .. } | ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => {
-            made(py, "RunError", (message,))
-        }
-        ErrorKind::Diverged { .. } | ErrorKind::Domain { .. } => {
-            made(py, "DivergedError", (message,))
-        }
-        _ => made(py, "LehrError", (message,)),
+        kind => told(py, class(&kind), &message, of_file, ()),
+    };
+    found.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// An exception of this class, with what else it is made of.
+fn told<'py>(
+    py: Python<'py>,
+    class: &str,
+    message: &Advice,
+    of_file: bool,
+    rest: impl IntoPyObject<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = py.import("lehr.errors")?;
+    module.call_method1("_made", (class, parts(py, message)?, of_file, rest))
+}
+
+fn class(kind: &ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Data(_) => "DataError",
+        ErrorKind::Parse { .. } => "FormatError",
+        ErrorKind::NoRun { .. } => "MissingRunError",
+        ErrorKind::Occupied { .. } | ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => "RunError",
+        ErrorKind::Diverged { .. } | ErrorKind::Domain { .. } => "DivergedError",
+        _ => "LehrError",
     }
 }
 
@@ -80,7 +92,7 @@ fn made<'py, A: pyo3::call::PyCallArgs<'py>>(py: Python<'py>, class: &str, args:
 }
 
 /// An error about data, in words.
-pub fn data_error(message: impl Into<String>) -> PyErr {
+pub fn data_error(message: impl Into<Advice>) -> PyErr {
     Python::attach(|py| exception(py, lehr::Error::data(message)))
 }
 

@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("LAWS", anneal::laws())?;
     module.add_class::<data::Points>()?;
     module.add_class::<data::Docs>()?;
     module.add_class::<data::Ratings>()?;
@@ -29,7 +30,7 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lda::Lda>()?;
     module.add_class::<pmf::Pmf>()?;
     module.add_function(wrap_pyfunction!(anneal::weights, module)?)?;
-    module.add_function(wrap_pyfunction!(errors::rename_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(setting::tables, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::model_name, module)?)
 }

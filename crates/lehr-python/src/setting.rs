@@ -1,13 +1,67 @@
-//! Settings, which come as JSON: what is wrong with one is told with its name, its value and what is allowed.
+//! Settings, which come as JSON: the tables of them, and what is wrong with one, told with its name, its value and
+//! what is allowed.
 
 use lehr::Error;
-use lehr::error::foreign;
+use lehr::models::TABLES;
+use lehr::settings::{Kind, Setting, Tables};
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 
 use crate::errors::raised;
+
+/// The settings of every model, as JSON: by model and by section, a list of them.
+#[pyfunction]
+pub fn tables() -> String {
+    let sections = |tables: &Tables| {
+        let rows = |settings: &[Setting]| -> Vec<Value> {
+            settings.iter().map(|setting| row(tables, setting)).collect()
+        };
+        json!({"own": rows(tables.own), "fit": rows(&tables.of_fit()), "data": rows(tables.data)})
+    };
+    let all = TABLES.iter().map(|tables| (tables.model.to_string(), sections(tables)));
+    Value::Object(all.collect()).to_string()
+}
+
+fn row(tables: &Tables, setting: &Setting) -> Value {
+    json!({
+        "name": setting.name,
+        "kind": kind(setting.kind),
+        "choices": choices(setting.kind),
+        "known": tables.choices(setting),
+        "default": setting.default,
+        "help": setting.help,
+        "python": setting.python,
+        "old": setting.old,
+    })
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Whole => "whole",
+        Kind::Seed => "seed",
+        Kind::Number | Kind::Seconds => "number",
+        Kind::Numbers => "numbers",
+        Kind::Toggle(_) => "toggle",
+        Kind::Choice(_) => "choice",
+        Kind::Schedule(_) => "schedule",
+        Kind::Text | Kind::Path => "text",
+        Kind::Texts => "texts",
+    }
+}
+
+fn choices(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Choice(names) => names,
+        _ => &[],
+    }
+}
+
+/// Whether a setting says how to read a file.
+pub fn is_option(name: &str) -> bool {
+    TABLES.iter().flat_map(|tables| tables.data).any(|setting| setting.name == name)
+}
 
 /// The settings of a model or a fit.
 pub fn settings<T: DeserializeOwned>(json: &str) -> PyResult<T> {
@@ -52,7 +106,7 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
                 Some(Value::String(text)) => text.clone(),
                 Some(other) => other.to_string(),
             };
-            let text = foreign(error.into_inner());
+            let text = error.into_inner().to_string().replace('`', "'");
             // The place in a line that nobody wrote says nothing.
             let text = text.split(" at line ").next().unwrap_or(&text);
             Wrong { allowed: allowed(text), field, value }

@@ -170,28 +170,28 @@ impl Error {
     /// What [`Display`](fmt::Display) writes, but with the words that `words` has for settings and actions; see
     /// [`Advice::told`]. Names of files and columns stay as they are.
     pub fn told(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
+        let ErrorKind::Config { field, value, allowed } = self.kind() else {
+            return self.message().told(words);
+        };
+        let place = words(&setting(field).to(value));
+        let place = place.unwrap_or_else(|| format!("{field} = {value}"));
+        format!("{place}: {}", allowed.told(words))
+    }
+
+    /// What it says, in parts; of a setting that cannot work only what is allowed.
+    pub fn message(&self) -> Advice {
         match self.kind() {
-            ErrorKind::Config { field, value, allowed } => {
-                let place = words(&setting(field).to(value));
-                let place = place.unwrap_or_else(|| format!("{field} = {value}"));
-                format!("{place}: {}", allowed.told(words))
-            }
-            ErrorKind::Parse { position, message } => {
-                format!("{position}: {}", message.told(words))
-            }
-            ErrorKind::Run { path, message } => {
-                format!("{}: {}", path.display(), message.told(words))
-            }
-            ErrorKind::Domain { message, .. } => {
-                let text = self.to_string();
-                let place = text.strip_suffix(&message.to_string()).unwrap_or_default();
-                place.to_string() + &message.told(words)
+            ErrorKind::Config { allowed, .. } => allowed.clone(),
+            ErrorKind::Data(message) => message.clone(),
+            ErrorKind::Parse { position, message } => message.behind(format!("{position}: ")),
+            ErrorKind::Run { path, message } => message.behind(format!("{}: ", path.display())),
+            ErrorKind::Domain { model, row, step, message } => {
+                message.behind(format!("step {step}: row {row} of {model} left its domain: "))
             }
             ErrorKind::Diverged { bound, step } => {
-                format!("the bound became {bound} at step {step}; {}", too_extreme().told(words))
+                too_extreme().behind(format!("the bound became {bound} at step {step}; "))
             }
-            ErrorKind::Data(message) => message.told(words),
-            _ => self.to_string(),
+            _ => self.to_string().into(),
         }
     }
 

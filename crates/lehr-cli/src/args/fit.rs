@@ -1,18 +1,20 @@
-//! The flags that every `fit` shares, laid over a configuration file.
+//! `lehr fit MODEL`: flags made of the model's tables, laid over a configuration file.
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
 
 use lehr::FitConfig;
-use lehr::settings::Holdout;
-use lehr::step::anneal::Law;
-use lehr::step::sample::Sampling;
-use lehr::step::schedule::{Effective, StepSize};
-use lehr::step::update::Guard;
+use lehr::models::pmf::PAPER_FIT;
+use lehr::models::{PmfParams, TABLES};
+use lehr::settings::{FIT, Setting, Tables, Variant, varied};
 
-use super::named;
-use crate::text::{parse_number, parse_whole};
+use super::config::ConfigFile;
+use super::examples;
+use super::flags::{given, with_flags};
 
 /// What to print.
 #[derive(Debug, Clone, Copy, Args)]
@@ -25,98 +27,229 @@ pub struct OutputArgs {
     pub quiet: bool,
 }
 
-/// How to fit.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Run")]
+/// What the command line says of a model beside its settings.
+struct About {
+    model: &'static str,
+    title: &'static str,
+    data: &'static str,
+    examples: &'static str,
+    /// The setting that every fit has to be given, and how to ask for it.
+    required: (&'static str, &'static str),
+    /// What the name of the model says.
+    implied: &'static [(&'static str, &'static str)],
+}
+
+const POINTS: &str = "The points: CSV, TSV (also .gz), .npy or Parquet; one row an item";
+const COMPONENTS: (&str, &str) = ("components", "how many components? Give -k K, e.g. -k 10");
+
+const MODELS: &[About] = &[
+    About {
+        model: "gmm",
+        title: "Gaussian mixture with K components",
+        data: POINTS,
+        examples: examples::FIT,
+        required: COMPONENTS,
+        implied: &[("weights", "dirichlet")],
+    },
+    About {
+        model: "dpgmm",
+        title: "Dirichlet-process mixture: finds the number of clusters, up to K",
+        data: POINTS,
+        examples: examples::FIT,
+        required: COMPONENTS,
+        implied: &[("weights", "sticks")],
+    },
+    About {
+        model: "lda",
+        title: "Latent Dirichlet allocation: K topics of documents",
+        data: "The documents: UCI docword, LDA-C, SVMlight, Matrix Market, text or JSON lines (also .gz), \
+               .npz, Parquet, or what 'lehr convert' wrote",
+        examples: examples::LDA,
+        required: ("topics", "how many topics? Give -k K, e.g. -k 50"),
+        implied: &[],
+    },
+    About {
+        model: "pmf",
+        title: "Probabilistic matrix factorisation: ratings that users gave to items",
+        data: "The ratings: one a line with user, item and rating, as in MovieLens' ratings.dat and u.data, \
+               CSV or TSV (also .gz), or Parquet",
+        examples: examples::PMF,
+        required: ("dims", "how many latent dimensions? Give -d D, e.g. -d 10"),
+        implied: &[],
+    },
+];
+
+impl About {
+    fn tables(&self) -> &'static Tables {
+        tables_of(self.model).expect("every model that can be fitted has its tables")
+    }
+
+    fn command(&self) -> Command {
+        let tables = self.tables();
+        let data = Arg::new("data").value_name("DATA").required(true).help(self.data);
+        let command = Command::new(self.model).about(self.title).after_help(self.examples);
+        let command = command.arg(data.value_parser(value_parser!(PathBuf)));
+        let command = with_flags(with_flags(command, tables.own), tables.data);
+        let config = "A TOML file with settings in [fit], [model] and [data]; flags go on top";
+        FitFlags::augment(command, &tables.of_fit(), config)
+    }
+}
+
+/// The tables of a model.
+pub fn tables_of(model: &str) -> Option<&'static Tables> {
+    TABLES.iter().find(|tables| tables.model == model)
+}
+
+/// `lehr fit MODEL`.
+#[derive(Debug)]
 pub struct FitArgs {
-    /// The run directory to make [default: runs/MODEL-N].
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// A TOML file with settings in [fit], [model] and [data]; flags go on top.
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Updates; in batch mode, sweeps [default: 1000; 500 in batch mode].
-    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "How long")]
-    pub steps: Option<u64>,
-    /// Stop when the bound's relative change falls below this; 0 turns it off [default: 1e-6].
-    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "X", help_heading = "How long")]
-    pub tol: Option<f64>,
-    /// Stop after this long: seconds, or 90s, 5m, 2h.
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = crate::text::parse_seconds, help_heading = "How long")]
-    pub time: Option<f64>,
-    /// |S|, the batch size. Left out, every step uses all items (batch VI); for large corpora 1000
-    /// is usual.
-    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "S", help_heading = "Batches and annealing")]
-    pub batch: Option<usize>,
-    /// How batches are drawn [default: epochs].
-    #[arg(long, value_parser = named::<Sampling>(&["epochs", "without-replacement", "with-replacement", "in-order"]),
-        help_heading = "Batches and annealing")]
-    pub sampling: Option<Sampling>,
-    /// M, the effective batch size: smaller is noisier. 50, 50t (50 times the step),
-    /// geometric:10:150 (from 10 to the batch size over 150 steps) or off.
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "M",
-        help_heading = "Batches and annealing"
-    )]
-    pub effective: Option<Effective>,
-    /// The distribution of the annealing noise [default: gaussian].
-    #[arg(long, value_parser = named::<Law>(&["gaussian", "gamma", "subsample", "lagged"]),
-        help_heading = "Batches and annealing")]
-    pub law: Option<Law>,
-    /// Use the paper's noise variance, without the factor |S|/(|S|-1).
-    #[arg(long, help_heading = "Batches and annealing")]
-    pub paper_variance: bool,
-    /// The fraction of the steps after which the noise ends [default: 0.75].
-    #[arg(long, value_parser = parse_number, allow_negative_numbers = true, value_name = "FRACTION", help_heading = "Batches and annealing")]
-    pub noise_end: Option<f64>,
-    /// rho: 0.5, power:10:0.75 for (10 + t)^-0.75, or 0.5,1 for 0.5 while there is noise, then 1.
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "RHO",
-        help_heading = "Batches and annealing"
-    )]
-    pub step_size: Option<StepSize>,
-    /// What to do when noise pushes a parameter out of its domain [default: reject; lda: shrink].
-    #[arg(long, value_parser = named::<Guard>(&["reject", "reject-below-prior", "clip", "halve", "clamp", "shrink"]),
-        help_heading = "Batches and annealing")]
-    pub guard: Option<Guard>,
-    /// lda: documents begin where their last local step ended, which is faster in later epochs.
-    #[arg(long, help_heading = "Batches and annealing")]
-    pub warm: bool,
-    /// N, if the items are only some of a larger collection [default: as many as there are].
-    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Batches and annealing")]
-    pub population: Option<usize>,
-    /// The seed: same seed, data and settings, same bits [default: 0].
-    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
-    pub seed: Option<u64>,
-    /// How many starts to try; the best by bound is kept [default: 1].
-    #[arg(long, value_parser = parse_whole::<u32>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
-    pub n_init: Option<u32>,
-    /// Threads; 0 uses all cores. Does not change results [default: 0].
-    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Starts and threads")]
-    pub threads: Option<usize>,
-    /// Items (documents) to hold out and score during the run: a count (1000) or a fraction (0.1).
-    #[arg(long, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
-    pub holdout: Option<Holdout>,
-    /// Evaluate the bound every N steps; 0 is never, for --tol 0 [default: every sweep, or once an epoch].
-    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
-    pub eval_every: Option<u64>,
-    /// With --batch, estimate the bound from N random training items; 0 is all [default: 0; lda:
-    /// 1000].
-    #[arg(long, value_parser = parse_whole::<usize>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
-    pub bound_sample: Option<usize>,
-    /// Save every N steps [default: once a minute].
-    #[arg(long, value_parser = parse_whole::<u64>, allow_negative_numbers = true, value_name = "N", help_heading = "Watching")]
-    pub checkpoint_every: Option<u64>,
-    /// What to print.
-    #[command(flatten)]
-    pub print: OutputArgs,
+    /// The settings that the model has.
+    pub tables: &'static Tables,
+    /// The file to fit it to.
+    pub data: PathBuf,
+    /// How to fit.
+    pub fit: FitFlags,
+    own: Table,
+    options: Table,
+}
+
+/// What a fit is asked for.
+pub struct Request<P, O> {
+    /// The model's settings.
+    pub params: P,
+    /// How to read the data.
+    pub options: O,
+    /// How to fit.
+    pub config: FitConfig,
 }
 
 impl FitArgs {
+    /// The flags on top of the configuration file, on top of the preset that either of them names.
+    pub fn request<P: DeserializeOwned, O: DeserializeOwned>(
+        &self,
+    ) -> anyhow::Result<Request<P, O>> {
+        let file = ConfigFile::read(self.fit.config.as_deref())?;
+        let laid = |section, flags: &Table| {
+            let mut table = file.table(section);
+            table.extend(flags.clone());
+            table
+        };
+        let (mut own, mut fit) = (laid("model", &self.own), laid("fit", &self.fit.given));
+        let about = MODELS.iter().find(|about| about.model == self.tables.model);
+        let about = about.expect("the command was made of this list");
+        if !own.contains_key(about.required.0) {
+            anyhow::bail!(about.required.1);
+        }
+        own.extend(texts(about.implied));
+        if let Some(preset) = own.remove("preset") {
+            let (preset_own, preset_fit) = self.preset(&preset)?;
+            own = over(preset_own, own);
+            fit = over(preset_fit, fit);
+        }
+        Ok(Request {
+            params: file.settings("model", self.tables.own, own)?,
+            options: file.settings("data", self.tables.data, laid("data", &self.options))?,
+            config: file.settings("fit", FIT, fit)?,
+        })
+    }
+
+    /// The settings of a model and of its fit that belong together.
+    fn preset(&self, name: &Value) -> anyhow::Result<(Table, Table)> {
+        if name.as_str() != Some("paper") {
+            let file = self.fit.config.as_deref().unwrap_or(Path::new("")).display();
+            anyhow::bail!("{file}: [model]: preset = {name}: the only one is \"paper\"");
+        }
+        Ok((Table::try_from(PmfParams::paper(1))?, texts(PAPER_FIT)))
+    }
+}
+
+fn over(mut base: Table, table: Table) -> Table {
+    base.extend(table);
+    base
+}
+
+fn texts(pairs: &[(&str, &str)]) -> Table {
+    pairs.iter().map(|&(name, text)| (name.to_string(), Value::String(text.into()))).collect()
+}
+
+impl Args for FitArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = command.subcommand_required(true).arg_required_else_help(true);
+        command.subcommand_value_name("MODEL").subcommands(MODELS.iter().map(About::command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FitArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (model, matches) =
+            matches.subcommand().ok_or(clap::Error::new(ErrorKind::MissingSubcommand))?;
+        let tables =
+            tables_of(model).ok_or(clap::Error::new(ErrorKind::InvalidSubcommand))?;
+        let data = matches.get_one::<PathBuf>("data").cloned();
+        Ok(FitArgs {
+            tables,
+            data: data.ok_or(clap::Error::new(ErrorKind::MissingRequiredArgument))?,
+            fit: FitFlags::of(matches)?,
+            own: given(matches, tables.own),
+            options: given(matches, tables.data),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The flags that every fit shares.
+#[derive(Debug)]
+pub struct FitFlags {
+    /// The run directory to make.
+    pub output: Option<PathBuf>,
+    /// The configuration file.
+    pub config: Option<PathBuf>,
+    /// The settings that were given, by their names in a configuration file.
+    pub given: Table,
+    /// What to print.
+    pub print: OutputArgs,
+}
+
+/// What is different about the settings of a fit that goes on with a run.
+const PARTIAL: &[Variant] = &[
+    Variant::of("steps")
+        .help("Updates from where the run stands")
+        .default("one pass over the new data"),
+    Variant::of("batch").help("|S|, the batch size").default("that of the run"),
+    Variant::of("population")
+        .help("N")
+        .default("all that the run and those before it were fitted to, and the new ones"),
+    Variant::of("n_init").hidden(),
+];
+
+impl FitFlags {
+    fn augment(command: Command, settings: &[Setting], config: &'static str) -> Command {
+        let output = Arg::new("output").short('o').long("output").value_name("DIR");
+        let output = output.help("The run directory to make [default: runs/MODEL-N]");
+        let config = Arg::new("config").long("config").value_name("FILE").help(config);
+        let paths = [output, config]
+            .map(|arg| arg.value_parser(value_parser!(PathBuf)).help_heading("Run"));
+        let command = with_flags(command.args(paths), settings);
+        OutputArgs::augment_args(command.next_help_heading("Run"))
+    }
+
+    fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(FitFlags {
+            output: matches.get_one("output").cloned(),
+            config: matches.get_one("config").cloned(),
+            given: given(matches, FIT),
+            print: OutputArgs::from_arg_matches(matches)?,
+        })
+    }
+
     /// The run directory: as asked, or the first of runs/NAME-1, runs/NAME-2, ... that is free.
     pub fn directory(&self, name: &str) -> PathBuf {
         self.output.clone().unwrap_or_else(|| {
@@ -126,31 +259,26 @@ impl FitArgs {
                 .expect("there are always more numbers")
         })
     }
+}
 
-    /// These flags on top of the configuration file's settings.
-    pub fn over(&self, file: FitConfig) -> FitConfig {
-        FitConfig {
-            steps: self.steps.or(file.steps),
-            tol: self.tol.unwrap_or(file.tol),
-            tol_of: file.tol_of,
-            time: self.time.or(file.time),
-            batch: self.batch.or(file.batch),
-            sampling: self.sampling.unwrap_or(file.sampling),
-            effective: self.effective.unwrap_or(file.effective),
-            law: self.law.unwrap_or(file.law),
-            corrected: file.corrected && !self.paper_variance,
-            noise_end: self.noise_end.unwrap_or(file.noise_end),
-            step_size: self.step_size.or(file.step_size),
-            guard: self.guard.or(file.guard),
-            warm: self.warm || file.warm,
-            population: self.population.or(file.population),
-            bound_sample: self.bound_sample.or(file.bound_sample),
-            seed: self.seed.unwrap_or(file.seed),
-            threads: self.threads.unwrap_or(file.threads),
-            n_init: self.n_init.unwrap_or(file.n_init),
-            checkpoint_every: self.checkpoint_every.or(file.checkpoint_every),
-            eval_every: self.eval_every.or(file.eval_every),
-            holdout: self.holdout.unwrap_or(file.holdout),
-        }
+impl Args for FitFlags {
+    fn augment_args(command: Command) -> Command {
+        let config = "A TOML file with settings in [fit], instead of those of the run; flags go on top";
+        FitFlags::augment(command, &varied(FIT, PARTIAL), config)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FitFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        FitFlags::of(matches)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

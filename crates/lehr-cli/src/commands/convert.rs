@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use serde::Serialize;
 
-use lehr::read::{self, DocsOptions};
+use lehr::read;
 
 use super::End;
 use crate::args::ConvertArgs;
@@ -44,7 +44,7 @@ pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
     if output.exists() && !args.force {
         bail!("{file}: exists already; give another name, or replace it with --force");
     }
-    let options = args.words.over(args.docs.over(DocsOptions::default()));
+    let options = args.docs.options()?;
     let docs = read::docs(&args.data, &options)?;
     let lengths = (0..docs.n_items()).map(|n| docs.doc(n).len());
     let (empty_documents, entries) =

@@ -4,79 +4,43 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use lehr::FitConfig;
 use lehr::fit::stop::StopReason;
-use lehr::models::mixture::{Mixture, Weights};
-use lehr::models::{Lda, Pmf, ReadOptions};
+use lehr::models::{Lda, Mixture, Pmf, ReadOptions};
 use lehr::read::Unknown;
 use lehr::store::{self, RunResult};
 
 use super::End;
-use crate::args::{ConfigFile, FitArgs, FitModel, LdaArgs, MixtureArgs, OutputArgs, PmfArgs};
-use crate::complaint::with_flags;
+use crate::args::{FitArgs, OutputArgs, Request};
+use crate::complaint::in_words;
 use crate::models::{Served, left_out};
 use crate::progress::{Bar, Seen};
 use crate::text::{self, counted, number, quoted, seconds};
 
 /// Fits the model.
-pub fn run(model: FitModel) -> anyhow::Result<End> {
-    match model {
-        FitModel::Gmm(args) => mixture(args, Weights::Dirichlet, "gmm"),
-        FitModel::Dpgmm(args) => mixture(args, Weights::Sticks, "dpgmm"),
-        FitModel::Lda(args) => lda(args),
-        FitModel::Pmf(args) => pmf(args),
+pub fn run(args: &FitArgs) -> anyhow::Result<End> {
+    match args.tables.model {
+        "lda" => fit::<Lda>(args),
+        "pmf" => fit::<Pmf>(args),
+        _ => fit::<Mixture>(args),
     }
 }
 
-fn mixture(args: MixtureArgs, weights: Weights, name: &str) -> anyhow::Result<End> {
-    let path = args.fit.config.as_deref();
-    let file: ConfigFile<_> = ConfigFile::read(path)?;
-    let params = args.params(weights, file.model, path)?;
-    let options = args.points.over(file.data);
-    let config = args.fit.over(file.fit);
-    fit::<Mixture>(name, &args.data, &options, params, &args.fit, &config)
-}
-
-fn lda(args: LdaArgs) -> anyhow::Result<End> {
-    let path = args.fit.config.as_deref();
-    let file: ConfigFile<_> = ConfigFile::read(path)?;
-    let params = args.params(file.model, path)?;
-    let options = args.options(file.data);
-    let config = args.fit.over(file.fit);
-    fit::<Lda>("lda", &args.data, &options, params, &args.fit, &config)
-}
-
-fn pmf(args: PmfArgs) -> anyhow::Result<End> {
-    let path = args.fit.config.as_deref();
-    let mut file: ConfigFile<_> = ConfigFile::read(path)?;
-    let preset = args.take_preset(&mut file.model, path)?;
-    let params = args.params(preset, file.model, path)?;
-    let options = args.options(file.data);
-    let config = args.fit_config(preset, file.fit)?;
-    fit::<Pmf>("pmf", &args.data, &options, params, &args.fit, &config)
-}
-
-fn fit<M: Served>(
-    name: &str,
-    data: &Path,
-    options: &ReadOptions<M>,
-    params: M::Params,
-    args: &FitArgs,
-    config: &FitConfig,
-) -> anyhow::Result<End> {
-    let mut bar = Bar::new(args.print.quiet);
-    let directory = args.directory(name);
-    let result = store::fit_file::<M>(&directory, data, options, params, config, &mut bar);
+fn fit<M: Served>(args: &FitArgs) -> anyhow::Result<End> {
+    let Request { params, options, config } = args.request::<M::Params, ReadOptions<M>>()?;
+    let (flags, data) = (&args.fit, &args.data);
+    let mut bar = Bar::new(flags.print.quiet);
+    let directory = flags.directory(args.tables.model);
+    let result = store::fit_file::<M>(&directory, data, &options, params, &config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, data))?;
-    report::<M>(&result, config.n_init, args.print, &bar.seen, None)?;
+    report::<M>(&result, config.n_init, flags.print, &bar.seen, None)?;
     Ok(end(&result))
 }
 
 /// Data errors of the model do not know the file's name; the user does.
 pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
     match error.kind() {
-        lehr::ErrorKind::Data(_) => anyhow::anyhow!("{}: {}", path.display(), with_flags(&error)),
+        lehr::ErrorKind::Data(_) => anyhow::anyhow!("{}: {}", path.display(), in_words(&error)),
         _ => error.into(),
     }
 }

@@ -4,10 +4,11 @@ use anyhow::bail;
 
 use lehr::data::Dataset;
 use lehr::store::{self, RunDirectory};
+use lehr::settings::FIT;
 use lehr::{ErrorKind, FitConfig};
 
 use super::{End, fit};
-use crate::args::{ConfigFile, PartialArgs};
+use crate::args::{ConfigFile, PartialArgs, over};
 use crate::models::{OpenRun, Served, reading, with_model};
 use crate::progress::Bar;
 
@@ -28,7 +29,7 @@ fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Resu
         })
     };
     let mut result = go_on(&config);
-    if args.fit.batch.is_none() && result.as_ref().is_err_and(|error| is_about(error, "batch")) {
+    if !args.fit.given.contains_key("batch") && result.as_ref().is_err_and(|error| is_about(error, "batch")) {
         // New data may well be fewer than a batch of the run.
         let run = OpenRun::<M>::open(parent.clone())?;
         let n_items = run.read(&args.data, &args.input)?.data.n_items();
@@ -43,7 +44,7 @@ fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Resu
 
 /// The run's own settings but for those that speak of its data, with flags on top.
 fn config(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitConfig> {
-    if args.fit.n_init.is_some_and(|n| n != 1) {
+    if args.fit.given.get("n_init").is_some_and(|n| n.as_integer() != Some(1)) {
         bail!("--n-init: there is one model to go on from, and no other start; leave it out");
     }
     let new = FitConfig::default();
@@ -55,21 +56,18 @@ fn config(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitConfig> {
         n_init: 1,
         ..run
     };
-    let file = match &args.fit.config {
-        None => run,
-        Some(path) => {
-            let file: ConfigFile<toml::Table> = ConfigFile::read(Some(path))?;
-            let path = path.display();
-            if !file.model.is_empty() {
-                bail!("{path}: [model] cannot be changed when a run goes on; leave it out");
-            }
-            if !file.data.is_empty() {
-                bail!("{path}: [data] is as in the run; leave it out, and use flags on top");
-            }
-            file.fit
-        }
-    };
-    Ok(args.fit.over(file))
+    let Some(path) = &args.fit.config else { return over(run, &args.fit.given) };
+    let file = ConfigFile::read(Some(path))?;
+    let path = path.display();
+    if !file.table("model").is_empty() {
+        bail!("{path}: [model] cannot be changed when a run goes on; leave it out");
+    }
+    if !file.table("data").is_empty() {
+        bail!("{path}: [data] is as in the run; leave it out, and use flags on top");
+    }
+    let mut table = file.table("fit");
+    table.extend(args.fit.given.clone());
+    file.settings("fit", FIT, table)
 }
 
 /// Whether an error is about this setting.
@@ -80,7 +78,7 @@ fn is_about(error: &anyhow::Error, setting: &str) -> bool {
 
 /// Noise that the user did not ask for comes from the run.
 fn of_the_run(error: anyhow::Error, args: &PartialArgs) -> anyhow::Error {
-    if args.fit.effective.is_some() || !is_about(&error, "effective") {
+    if args.fit.given.contains_key("effective") || !is_about(&error, "effective") {
         return error;
     }
     anyhow::anyhow!(

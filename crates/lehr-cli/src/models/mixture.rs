@@ -17,7 +17,7 @@ use lehr::write::{self, Column};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items};
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
 /// How long a line of the table may be.
@@ -49,10 +49,13 @@ struct Summary<'a> {
 impl Served for Mixture {
     const NAMES: &'static [&'static str] = &["gmm", "dpgmm"];
     const ITEM: &'static str = "item";
-    const DATA: DataKind = DataKind::Points;
 
-    fn options(flags: &DataArgs, config: &RunConfig<Self>, _path: &Path) -> PointsOptions {
-        flags.points.over(config.data.options.clone())
+    fn options(
+        flags: &DataArgs,
+        config: &RunConfig<Self>,
+        _path: &Path,
+    ) -> anyhow::Result<PointsOptions> {
+        flags.over(config.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {

@@ -21,7 +21,7 @@ use lehr::read::Unknown;
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
 use lehr_plot::terminal::TermSeries;
 
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs, tables_of};
 use crate::commands::fit::naming_file;
 use crate::text::{self, counted, quoted};
 
@@ -31,11 +31,12 @@ pub trait Served: Stored {
     const NAMES: &'static [&'static str];
     /// What an item is called.
     const ITEM: &'static str;
-    /// The kind of its data.
-    const DATA: DataKind;
-
     /// How to read new data for a run: as it read its own, with flags on top.
-    fn options(flags: &DataArgs, config: &RunConfig<Self>, path: &Path) -> ReadOptions<Self>;
+    fn options(
+        flags: &DataArgs,
+        config: &RunConfig<Self>,
+        path: &Path,
+    ) -> anyhow::Result<ReadOptions<Self>>;
 
     /// Takes back a setting that new data have no use for, if it comes from the run and not from a
     /// flag; false if it does not.
@@ -191,11 +192,11 @@ pub fn reading<M: Served, T>(
     path: &Path,
     mut work: impl FnMut(&ReadOptions<M>) -> lehr::Result<T>,
 ) -> anyhow::Result<T> {
-    if let Some((flag, users)) = flags.not_for(M::DATA) {
-        let model = &config.model;
+    let model = &config.model;
+    if let Some((flag, users)) = tables_of(model).and_then(|tables| flags.not_for(tables)) {
         bail!("{flag} is for {users}, and this run's model is {model}; leave it out");
     }
-    let mut options = M::options(flags, config, path);
+    let mut options = M::options(flags, config, path)?;
     loop {
         match work(&options) {
             Ok(done) => return Ok(done),

@@ -101,6 +101,11 @@ impl Advice {
         &self.0
     }
 
+    /// The same behind a text that says where.
+    pub fn behind(&self, place: String) -> Self {
+        [Part::Text(place)].into_iter().chain(self.0.iter().cloned()).collect()
+    }
+
     /// The advice with the words that `words` has for some of its parts, and the usual ones for others.
     pub fn told(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
         self.0.iter().map(|part| words(part).unwrap_or_else(|| part.to_string())).collect()

@@ -331,6 +331,8 @@ impl Holdout {
     }
 }
 
+const HOLDOUT: &str = "must be a whole number of items (1000) or a fraction below 1 (0.1)";
+
 impl TryFrom<f64> for Holdout {
     type Error = String;
 
@@ -339,7 +341,7 @@ impl TryFrom<f64> for Holdout {
         if whole || (0.0..1.0).contains(&x) {
             Ok(Holdout(x))
         } else {
-            Err(format!("{x}: use a whole number of items (1000) or a fraction below 1 (0.1)"))
+            Err(HOLDOUT.to_string())
         }
     }
 }
@@ -354,9 +356,7 @@ impl FromStr for Holdout {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            |_| format!("'{text}': use a whole number of items (1000) or a fraction below 1 (0.1)");
-        Holdout::try_from(text.parse::<f64>().map_err(wrong)?)
+        Holdout::try_from(text.parse::<f64>().map_err(|_| HOLDOUT)?)
     }
 }
 

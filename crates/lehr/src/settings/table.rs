@@ -214,7 +214,6 @@ impl Tables {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::models::TABLES;
 
     #[test]

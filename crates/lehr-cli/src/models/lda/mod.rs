@@ -16,7 +16,7 @@ use lehr::write::{self, Column};
 use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, left_out};
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs};
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
 /// Words of each topic in `show`.
@@ -36,9 +36,12 @@ struct Summary<'a> {
 impl Served for Lda {
     const NAMES: &'static [&'static str] = &["lda"];
     const ITEM: &'static str = "document";
-    const DATA: DataKind = DataKind::Documents;
 
-    fn options(flags: &DataArgs, config: &RunConfig<Self>, path: &Path) -> DocsOptions {
+    fn options(
+        flags: &DataArgs,
+        config: &RunConfig<Self>,
+        path: &Path,
+    ) -> anyhow::Result<DocsOptions> {
         let run = config.data.options.clone();
         // The model has its words; those of the new documents are not chosen again. The format is
         // recognised unless the file looks like the run's own.
@@ -52,12 +55,11 @@ impl Served for Lda {
             max_words: None,
             ..run
         };
-        flags.docs.over(base)
+        flags.over(base)
     }
 
     fn take_back(options: &mut DocsOptions, flags: &DataArgs, field: &str) -> bool {
-        let flag = format!("--{}", field.replace('_', "-"));
-        if flags.docs.given().contains(&flag.as_str()) {
+        if flags.has(field) {
             return false;
         }
         match field {

@@ -17,7 +17,7 @@ use lehr::store::{RunConfig, RunResult};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
-use crate::args::{DataArgs, DataKind, EvalArgs};
+use crate::args::{DataArgs, EvalArgs};
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
 /// Latent dimensions in `show`.
@@ -57,13 +57,13 @@ struct Loved {
 impl Served for Pmf {
     const NAMES: &'static [&'static str] = &["pmf"];
     const ITEM: &'static str = "rating";
-    const DATA: DataKind = DataKind::Ratings;
 
-    fn options(flags: &DataArgs, config: &RunConfig<Self>, _path: &Path) -> RatingsOptions {
-        let run = config.data.options.clone();
-        // Lines of names are a matter of points, too, which have the flag.
-        let header = flags.points.header.unwrap_or(run.header);
-        flags.ratings.over(RatingsOptions { header, ..run })
+    fn options(
+        flags: &DataArgs,
+        config: &RunConfig<Self>,
+        _path: &Path,
+    ) -> anyhow::Result<RatingsOptions> {
+        flags.over(config.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
