@@ -8,9 +8,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use lehr::settings::Plan;
 use lehr::run::fit::{Progress, State, Watcher};
 use lehr::run::trace::Observation;
+use lehr::settings::Plan;
 
 use crate::text::{number, rounded};
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use lehr::settings::Plan;
 use lehr::run::fit::{Progress, State, Watcher};
 use lehr::run::trace::Observation;
+use lehr::settings::Plan;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

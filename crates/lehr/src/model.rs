@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::data::Side;
+use crate::error::Advice;
 use crate::lambda::Lambda;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::settings::FitConfig;
 use crate::step::sample::BlockList;
 use crate::step::update::Guard;
-use crate::error::Advice;
 use crate::{Error, Result};
 
 pub use crate::stats::{RowSet, Stats};

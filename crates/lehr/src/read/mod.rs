@@ -25,8 +25,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{Kind, Setting, choices};
 use crate::data::Points;
+use crate::settings::{Kind, Setting, choices};
 use crate::{Error, Result};
 
 use source::{Format, Source, TABLE, recognise};

@@ -132,7 +132,11 @@ impl Columns<'_> {
                 self.path,
                 advice![
                     setting(name),
-                    format!(" asks for column {wanted:?}, but columns {} and {}", at + 1, again + 1),
+                    format!(
+                        " asks for column {wanted:?}, but columns {} and {}",
+                        at + 1,
+                        again + 1
+                    ),
                     " both have this name; give the number instead",
                 ],
             ));

@@ -144,8 +144,7 @@ impl RunDirectory {
                 let what = if text.is_empty() { "it is empty" } else { "its end is missing" };
                 return Error::damaged(&path, what);
             }
-            let message =
-                format!("{e}; this file is written by lehr and not meant to be edited");
+            let message = format!("{e}; this file is written by lehr and not meant to be edited");
             Error::parse_at(&path, e.line() as u64, None, message)
         };
         let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;

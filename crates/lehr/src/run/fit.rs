@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::Plan;
 use crate::lambda::Lambda;
 use crate::math::rng::{Address, Purpose};
 use crate::math::table::Table;
@@ -13,6 +12,7 @@ use crate::model::{Ask, Blocks, Dataset, HyperStep, Model, RowSet, Stats};
 use crate::run::objective;
 use crate::run::stop::{Change, StopReason, Tolerance};
 use crate::run::trace::Observation;
+use crate::settings::Plan;
 use crate::step::anneal::Law;
 use crate::step::local::{Executor, Pass, Threads};
 use crate::step::sample::{Batch, Sampler, split};

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use crate::settings::{FitConfig, Plan};
 use crate::lambda::Lambda;
 use crate::models::Stored;
 use crate::run::checkpoint::{self, Saved};
@@ -13,6 +12,7 @@ use crate::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
 use crate::run::session::{GoingOn, go_on, parts, record};
 use crate::run::trace::Observation;
 use crate::run::trace_file;
+use crate::settings::{FitConfig, Plan};
 use crate::{Error, Result};
 
 /// Data, and the file that they come from if there is one.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::FitConfig;
 use crate::math::kernels::Isa;
 use crate::model::Dataset;
 use crate::models::Stored;
 use crate::run::beside::Sum;
+use crate::settings::FitConfig;
 
 /// `config.json`: all that is needed to do the run again.
 #[derive(Debug, Clone, Serialize, Deserialize)]

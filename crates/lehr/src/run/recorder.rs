@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::time::Instant;
 
-use crate::settings::Plan;
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::directory::RunDirectory;
 use crate::run::fit::{Progress, State, Watcher};
 use crate::run::trace::Observation;
 use crate::run::trace_file;
+use crate::settings::Plan;
 use crate::{Error, Result, write};
 
 /// Seconds between checkpoints when no number of steps was given.

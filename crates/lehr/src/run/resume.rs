@@ -1,6 +1,6 @@
 //! Going on with a run directory, whatever state its last process has left it in.
 
-use crate::settings::FitConfig;
+use crate::error::{Verb, action, advice};
 use crate::models::Stored;
 use crate::run::checkpoint::Saved;
 use crate::run::checkpoints::Found;
@@ -10,7 +10,7 @@ use crate::run::session::{parts, run};
 use crate::run::stop::StopReason;
 use crate::run::trace::Observation;
 use crate::run::trace_file;
-use crate::error::{Verb, action, advice};
+use crate::settings::FitConfig;
 use crate::{Error, Result};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
@@ -149,7 +149,9 @@ fn check_more(
         Some(progress) if config.n_init > 1 && !is_extension(progress) => {
             let (start, of) = (progress.restart + 1, config.n_init);
             let allowed = advice![
-                format!("the run is at start {start} of {of}, which all make the same number of steps"),
+                format!(
+                    "the run is at start {start} of {of}, which all make the same number of steps"
+                ),
                 "; let it end with ",
                 action(Verb::Resume).with(directory.path()),
                 " first",
@@ -176,7 +178,8 @@ fn pick_up(
         }
         Saved::Complete(_, best, done) => {
             let path = directory.path();
-            let what = format!("this run is complete ({}); give it more steps with ", done[best].stop);
+            let what =
+                format!("this run is complete ({}); give it more steps with ", done[best].stop);
             let message = advice![what, action(Verb::MoreSteps).with(path)];
             return Err(Error::run(path, message));
         }

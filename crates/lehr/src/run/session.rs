@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::settings::{FitConfig, Plan};
 use crate::math::rng::Purpose;
 use crate::model::Dataset;
 use crate::models::Stored;
@@ -16,6 +15,7 @@ use crate::run::directory::{
 use crate::run::fit::{Problem, Progress, State, Watcher, fit};
 use crate::run::resume::Resumed;
 use crate::run::trace::Observation;
+use crate::settings::{FitConfig, Plan};
 use crate::step::sample::split;
 use crate::step::warm::Warm;
 use crate::{Error, Result};

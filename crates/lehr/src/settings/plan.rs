@@ -349,7 +349,9 @@ impl Sizes<'_> {
         }
         if n_items > u32::MAX as usize {
             let most = u32::MAX;
-            return Err(Error::data(format!("there are {n_items} {items}, and {most} is the most")));
+            return Err(Error::data(format!(
+                "there are {n_items} {items}, and {most} is the most"
+            )));
         }
         Ok(())
     }

@@ -132,8 +132,7 @@ fn fitting<M: Model>(config: FitConfig, model: &M, data: &M::Data) -> FitConfig 
 /// Fits and judges; what became of it.
 fn judged<M: Model>(model: &M, data: &M::Data, config: FitConfig, tame: bool) -> &'static str {
     let config = fitting(config, model, data);
-    let plan = match config.check_for(model, data)
-    {
+    let plan = match config.check_for(model, data) {
         Ok(plan) => plan,
         Err(error) => {
             assert!(matches!(error.kind(), ErrorKind::Config { .. }), "{error}");

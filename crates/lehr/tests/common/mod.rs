@@ -6,7 +6,6 @@
 pub mod bernoulli;
 pub mod bits_of;
 
-use lehr::settings::Plan;
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
@@ -15,6 +14,7 @@ use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
 use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
 use lehr::run::trace::Observation;
+use lehr::settings::Plan;
 use lehr::step::local::Threads;
 use lehr::{FitConfig, Result};
 

@@ -52,7 +52,9 @@ impl Stored for Mixture {
                 names => format!(" ({})", names.join(", ")),
             };
             return Err(Error::data(advice![
-                format!("the data have {found} columns, and the model was fitted to {fitted}{listed}"),
+                format!(
+                    "the data have {found} columns, and the model was fitted to {fitted}{listed}"
+                ),
                 "; choose the right ones with ",
                 setting("columns"),
                 " or ",

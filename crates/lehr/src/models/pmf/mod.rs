@@ -40,6 +40,7 @@ pub use sums::Scratch;
 use std::sync::Arc;
 
 use crate::data::{Grouped, Ids, Ratings, Side};
+use crate::error::{Advice, advice, setting};
 use crate::lambda::Lambda;
 use crate::math::kernels::{Isa, is_positive_definite};
 use crate::math::packed::Symmetric;
@@ -50,7 +51,6 @@ use crate::model::{
 };
 use crate::settings::FitConfig;
 use crate::step::update::Guard;
-use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 use columns::Columns;
 use hyper::Hyper;

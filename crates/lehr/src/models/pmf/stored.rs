@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Pmf, PmfParams};
 use crate::data::{Grouped, Ids, Ratings, Side};
+use crate::error::{Verb, action, advice};
 use crate::lambda::Lambda;
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, RatingsOptions, Unknown};
-use crate::error::{Verb, action, advice};
 use crate::{Error, Result, write};
 
 /// What was taken from the training ratings. The names of users and items are in `users.jsonl` and

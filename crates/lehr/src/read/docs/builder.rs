@@ -71,7 +71,10 @@ impl Builder {
             return Err(Error::parse(
                 path,
                 advice![
-                    format!("has words numbered up to {n_words}, and only {} entries", self.entries.len()),
+                    format!(
+                        "has words numbered up to {n_words}, and only {} entries",
+                        self.entries.len()
+                    ),
                     "; number the words without gaps, or give a vocabulary file with ",
                     setting("vocab"),
                 ],

@@ -35,7 +35,9 @@ fn add_ldac(docs: &mut Pairs, line: &[u8]) -> Result<(), (usize, Advice)> {
         return Err((
             1,
             advice![
-                format!("promises {promised} pairs, and {found} follow; mend the number or the line"),
+                format!(
+                    "promises {promised} pairs, and {found} follow; mend the number or the line"
+                ),
                 ", or give ",
                 setting("format").to(CorpusFormat::Svmlight),
                 " if it is a label",
@@ -136,7 +138,8 @@ impl Pairs {
             let Some((Some(word), text)) = pair else {
                 return Err((
                     at,
-                    format!("found {}; a pair is word:count, with the word's number", shown(field)).into(),
+                    format!("found {}; a pair is word:count, with the word's number", shown(field))
+                        .into(),
                 ));
             };
             let Some(word) = word.checked_sub(self.base) else {

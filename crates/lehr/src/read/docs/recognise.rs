@@ -34,11 +34,13 @@ pub(super) fn binary(
         None => None,
     };
     match (found, claimed) {
-        (Some(found), Some(asked_for)) if asked.is_some() && found != asked_for => refused(advice![
-            format!("is in the format {found}, and "),
-            setting("format"),
-            format!(" asks for {asked_for}; leave it out"),
-        ]),
+        (Some(found), Some(asked_for)) if asked.is_some() && found != asked_for => {
+            refused(advice![
+                format!("is in the format {found}, and "),
+                setting("format"),
+                format!(" asks for {asked_for}; leave it out"),
+            ])
+        }
         (None, Some(claimed)) if is_binary(claimed) => {
             let is_not = format!("is not in the format {claimed} although ");
             refused(match asked {

@@ -215,7 +215,9 @@ fn json_field<'l>(line: &[u8], field: &str) -> Document<'l> {
             return Err((
                 field.to_string(),
                 advice![
-                    format!("there is no such field, only: {fields}; name the one with the text with "),
+                    format!(
+                        "there is no such field, only: {fields}; name the one with the text with "
+                    ),
                     setting("field"),
                 ],
             ));
