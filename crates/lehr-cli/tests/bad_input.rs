@@ -186,9 +186,15 @@ fn configurations_with_unknown_or_wrong_fields_are_refused() {
     };
     fails("[fit]\nseed = 1\nbacth = 3\n", &["run.toml, line 3, column 1", "`bacth`", "`batch`"]);
     fails("[fits]\nseed = 1\n", &["run.toml, line 1", "`fits`", "`fit`"]);
-    fails("[model]\ncomponent = 3\n", &["run.toml, line 2, column 1", "`component`", "`components`"]);
+    fails(
+        "[model]\ncomponent = 3\n",
+        &["run.toml, line 2, column 1", "`component`", "`components`"],
+    );
     fails("[model]\nstart = 'x'\n", &["run.toml, line 2, column 9", "`x`", "`kmeans-plus-plus`"]);
-    fails("[fit]\nquench = 0.25\n", &["run.toml, line 2, column 1", "`quench` is called `noise_end` now"]);
+    fails(
+        "[fit]\nquench = 0.25\n",
+        &["run.toml, line 2, column 1", "`quench` is called `noise_end` now"],
+    );
     fails("fit = 3\n", &["run.toml, line 1", "is not a table; write [fit]"]);
     fails("[data]\ndorp = ['a']\n", &["run.toml, line 2", "`dorp`", "`drop`"]);
     fails("[fit]\nseed = 'x'\n", &["run.toml, line 2, column 8", "u64"]);

@@ -77,7 +77,9 @@ fn class(kind: &ErrorKind) -> &'static str {
         ErrorKind::Data(_) => "DataError",
         ErrorKind::Parse { .. } => "FormatError",
         ErrorKind::NoRun { .. } => "MissingRunError",
-        ErrorKind::Occupied { .. } | ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => "RunError",
+        ErrorKind::Occupied { .. } | ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => {
+            "RunError"
+        }
         ErrorKind::Diverged { .. } | ErrorKind::Domain { .. } => "DivergedError",
         _ => "LehrError",
     }

@@ -78,7 +78,10 @@ fn the_page_of_settings_is_that_of_the_tables() {
         fs::write(&path, &page).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == page, "write it again with LEHR_DOCS=write cargo test -p lehr --test settings");
+    assert!(
+        found == page,
+        "write it again with LEHR_DOCS=write cargo test -p lehr --test settings"
+    );
 }
 
 fn page() -> String {
@@ -97,10 +100,13 @@ fn page() -> String {
         let usual = |s: &&Setting| FIT.iter().any(|f| f.name == s.name && same(f, s));
         let others: Vec<Setting> = fit.iter().filter(|s| !usual(s)).copied().collect();
         if !others.is_empty() {
-            page += &format!("\nWhat is different about `[fit]`\n\n{}", listed(&others, |setting| {
-                let no = "of no use here".to_string();
-                if setting.hidden { no } else { described(setting) }
-            }));
+            page += &format!(
+                "\nWhat is different about `[fit]`\n\n{}",
+                listed(&others, |setting| {
+                    let no = "of no use here".to_string();
+                    if setting.hidden { no } else { described(setting) }
+                })
+            );
         }
     }
     page
@@ -111,12 +117,14 @@ fn same(a: &Setting, b: &Setting) -> bool {
 }
 
 fn listed(settings: &[Setting], told: impl Fn(&Setting) -> String) -> String {
-    let mut table = "| setting | flag | Python | values | what |\n|---|---|---|---|---|\n".to_string();
+    let mut table =
+        "| setting | flag | Python | values | what |\n|---|---|---|---|---|\n".to_string();
     let dash = || "-".to_string();
     for setting in settings {
         let flag = setting.long().map_or_else(dash, |long| format!("`--{long}`"));
         let python = setting.python.map_or_else(dash, |name| format!("`{name}`"));
-        let cells = [format!("`{}`", setting.name), flag, python, values(setting.kind), told(setting)];
+        let cells =
+            [format!("`{}`", setting.name), flag, python, values(setting.kind), told(setting)];
         table += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     }
     table

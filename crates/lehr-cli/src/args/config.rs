@@ -27,11 +27,12 @@ impl ConfigFile {
     /// Reads a file, or gives an empty one.
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(ConfigFile::default()) };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| anyhow!("{}: cannot read the configuration: {error}", path.display()))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            anyhow!("{}: cannot read the configuration: {error}", path.display())
+        })?;
         let mut file = ConfigFile { path: path.into(), text, tables: Table::new() };
-        file.tables =
-            toml::from_str(&file.text).map_err(|error| file.wrong(error.span(), error.message()))?;
+        file.tables = toml::from_str(&file.text)
+            .map_err(|error| file.wrong(error.span(), error.message()))?;
         for (name, value) in &file.tables {
             if !SECTIONS.contains(&name.as_str()) {
                 return Err(file.wrong(file.key(&[name]), unknown(name, SECTIONS)));
@@ -78,7 +79,9 @@ impl ConfigFile {
             let place = self.value(&[section, &field]);
             match table.get(&field) {
                 Some(value) if place.is_none() => {
-                    lehr::Error::config(&field, value, said).into() // of a flag
+                    // It comes from a flag.
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                    lehr::Error::config(&field, value, said).into()
                 }
                 _ => self.wrong(place, said),
             }

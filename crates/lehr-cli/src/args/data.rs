@@ -36,7 +36,8 @@ impl DataArgs {
 
     /// A given flag that this model's data do not have, and the data that have it.
     pub fn not_for(&self, tables: &Tables) -> Option<(String, &'static str)> {
-        let has = |tables: &Tables, name: &str| tables.data.iter().find(|s| s.name == name).copied();
+        let has =
+            |tables: &Tables, name: &str| tables.data.iter().find(|s| s.name == name).copied();
         self.given.keys().filter(|name| has(tables, name).is_none()).find_map(|name| {
             let other = TABLES.iter().find_map(|other| Some((other, has(other, name)?)));
             other.and_then(|(other, setting)| Some((format!("--{}", setting.long()?), other.items)))

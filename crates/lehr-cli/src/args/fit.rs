@@ -87,11 +87,12 @@ impl About {
     fn command(&self) -> Command {
         let tables = self.tables();
         let data = Arg::new("data").value_name("DATA").required(true).help(self.data);
-        let command = Command::new(self.model).about(self.title).after_help(self.examples);
+        let command = Command::new(self.model).after_help(self.examples);
         let command = command.arg(data.value_parser(value_parser!(PathBuf)));
         let command = with_flags(with_flags(command, tables.own), tables.data);
         let config = "A TOML file with settings in [fit], [model] and [data]; flags go on top";
-        FitFlags::augment(command, &tables.of_fit(), config)
+        // Last: the flags of others bring their own titles.
+        FitFlags::augment(command, &tables.of_fit(), config).about(self.title)
     }
 }
 
@@ -141,7 +142,8 @@ impl FitArgs {
             anyhow::bail!(about.required.1);
         }
         own.extend(texts(about.implied));
-        if let Some(preset) = own.remove("preset") {
+        let has_presets = self.tables.own.iter().any(|setting| setting.name == "preset");
+        if let Some(preset) = own.remove("preset").filter(|_| has_presets) {
             let (preset_own, preset_fit) = self.preset(&preset)?;
             own = over(preset_own, own);
             fit = over(preset_fit, fit);
@@ -175,7 +177,8 @@ fn texts(pairs: &[(&str, &str)]) -> Table {
 impl Args for FitArgs {
     fn augment_args(command: Command) -> Command {
         let command = command.subcommand_required(true).arg_required_else_help(true);
-        command.subcommand_value_name("MODEL").subcommands(MODELS.iter().map(About::command))
+        let command = command.subcommand_value_name("MODEL").subcommand_help_heading("Models");
+        command.subcommands(MODELS.iter().map(About::command))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -187,8 +190,7 @@ impl FromArgMatches for FitArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let (model, matches) =
             matches.subcommand().ok_or(clap::Error::new(ErrorKind::MissingSubcommand))?;
-        let tables =
-            tables_of(model).ok_or(clap::Error::new(ErrorKind::InvalidSubcommand))?;
+        let tables = tables_of(model).ok_or(clap::Error::new(ErrorKind::InvalidSubcommand))?;
         let data = matches.get_one::<PathBuf>("data").cloned();
         Ok(FitArgs {
             tables,
@@ -263,7 +265,8 @@ impl FitFlags {
 
 impl Args for FitFlags {
     fn augment_args(command: Command) -> Command {
-        let config = "A TOML file with settings in [fit], instead of those of the run; flags go on top";
+        let config =
+            "A TOML file with settings in [fit], instead of those of the run; flags go on top";
         FitFlags::augment(command, &varied(FIT, PARTIAL), config)
     }
 

@@ -1,7 +1,5 @@
 //! Flags made of the library's tables of settings, and what was given by them.
 
-use std::path::PathBuf;
-
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::{Table, Value};
@@ -33,7 +31,11 @@ fn flag(setting: &Setting) -> Option<Arg> {
         Flag::Short(letter) => arg.short(letter),
         _ => arg,
     };
-    let arg = if setting.value_name.is_empty() { arg } else { arg.value_name(setting.value_name) };
+    let arg = match (setting.value_name, setting.kind) {
+        (_, Kind::Toggle(_)) => arg,
+        ("", _) => arg.value_name(&*setting.name.to_uppercase().leak()),
+        (name, _) => arg.value_name(name),
+    };
     let arg = match setting.alone {
         Some(meaning) => arg.num_args(0..=1).default_missing_value(meaning),
         None => arg,
@@ -48,9 +50,9 @@ fn flag(setting: &Setting) -> Option<Arg> {
         }
         Kind::Toggle(_) => arg.action(ArgAction::SetTrue),
         Kind::Choice(names) => arg.value_parser(PossibleValuesParser::new(names)),
-        Kind::Text => arg,
+        // A path has to be a text that a configuration file could hold.
+        Kind::Text | Kind::Path => arg,
         Kind::Texts => arg.value_delimiter(',').action(ArgAction::Append),
-        Kind::Path => arg.value_parser(clap::value_parser!(PathBuf)),
         Kind::Numbers => return None,
     })
 }
@@ -65,7 +67,6 @@ fn value(matches: &ArgMatches, setting: &Setting) -> Option<Value> {
     if !matches.try_contains_id(name).is_ok_and(|given| given) {
         return None;
     }
-    let text = || matches.get_one::<String>(name).cloned().map(Value::String);
     match setting.kind {
         // What a file cannot hold is more than there is of anything.
         Kind::Whole | Kind::Seed => {
@@ -74,14 +75,16 @@ fn value(matches: &ArgMatches, setting: &Setting) -> Option<Value> {
         }
         Kind::Number | Kind::Seconds => matches.get_one(name).copied().map(Value::Float),
         Kind::Toggle(usual) => matches.get_flag(name).then_some(Value::Boolean(!usual)),
-        Kind::Choice(_) | Kind::Schedule(_) | Kind::Text => text(),
+        Kind::Schedule(_) => {
+            let text = matches.get_one::<String>(name)?;
+            Some(text.parse().map_or_else(|_| Value::String(text.clone()), Value::Float))
+        }
+        Kind::Choice(_) | Kind::Text | Kind::Path => {
+            matches.get_one::<String>(name).cloned().map(Value::String)
+        }
         Kind::Texts => {
             let texts = matches.get_many::<String>(name)?;
             Some(Value::Array(texts.cloned().map(Value::String).collect()))
-        }
-        Kind::Path => {
-            let path = matches.get_one::<PathBuf>(name)?;
-            Some(Value::String(path.to_string_lossy().into_owned()))
         }
         Kind::Numbers => None,
     }

@@ -29,7 +29,9 @@ fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Resu
         })
     };
     let mut result = go_on(&config);
-    if !args.fit.given.contains_key("batch") && result.as_ref().is_err_and(|error| is_about(error, "batch")) {
+    if !args.fit.given.contains_key("batch")
+        && result.as_ref().is_err_and(|error| is_about(error, "batch"))
+    {
         // New data may well be fewer than a batch of the run.
         let run = OpenRun::<M>::open(parent.clone())?;
         let n_items = run.read(&args.data, &args.input)?.data.n_items();

@@ -338,11 +338,7 @@ impl TryFrom<f64> for Holdout {
 
     fn try_from(x: f64) -> Result<Self, String> {
         let whole = x.is_finite() && x >= 1.0 && x.fract() == 0.0;
-        if whole || (0.0..1.0).contains(&x) {
-            Ok(Holdout(x))
-        } else {
-            Err(HOLDOUT.to_string())
-        }
+        if whole || (0.0..1.0).contains(&x) { Ok(Holdout(x)) } else { Err(HOLDOUT.to_string()) }
     }
 }
 
