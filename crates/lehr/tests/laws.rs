@@ -10,10 +10,11 @@ use common::{
 use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::fit::State;
+use lehr::lambda::Lambda;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
 use lehr::model::{
-    Ask, Dataset, Layout, Local, Model, RowSet, SHARD, Shard, SharedModel, Stats, Target,
+    Ask, Dataset, Layout, Local, Model, RowSet, SHARD, Shard, Shared, SharedModel, Stats, Target,
 };
 use lehr::models::{Mixture, Stored};
 use lehr::step::anneal::{Law, weights};
@@ -383,5 +384,82 @@ fn annealing_weights_sum_to_the_size_of_the_batch() {
         let mut out = vec![f64::NAN; 9];
         weights(law, 9.0, true, Address::new(5, Purpose::Noise, 0, 0), &mut out);
         assert!(out.iter().all(|w| w.to_bits() == 1f64.to_bits()), "{law:?}");
+    }
+}
+
+/// A mixture of Bernoullis that looks at the expectations it is given with the bound.
+struct Watchful(common::BernoulliMixture);
+
+impl Model for Watchful {
+    type Data = Points;
+    type Expect = Table;
+    type Pass = Shared<Stats>;
+    type Scratch = (Vec<f64>, Vec<f64>);
+
+    fn name(&self) -> &'static str {
+        "watchful"
+    }
+
+    fn layout(&self) -> Layout {
+        self.0.layout()
+    }
+
+    fn prior(&self, hyper: &[f64], row: usize, eta: &mut [f64]) {
+        self.0.prior(hyper, row, eta);
+    }
+
+    fn start(&self, data: &Points, address: Address, lambda: &mut Table) -> lehr::Result<()> {
+        self.0.start(data, address, lambda)
+    }
+
+    fn refresh(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Table) {
+        self.0.refresh(lambda, rows, expect);
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        self.0.scratch()
+    }
+
+    fn local_step(
+        &self,
+        expect: &Table,
+        shard: Shard<'_, Points>,
+        ask: Ask,
+        scratch: &mut Self::Scratch,
+        stats: &mut Stats,
+        bounds: &mut [f64],
+    ) {
+        self.0.local_step(expect, shard, ask, scratch, stats, bounds);
+    }
+
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        self.0.to_natural(target, raw, increment);
+    }
+
+    fn in_domain(&self, row: usize, lambda: &[f64]) -> bool {
+        self.0.in_domain(row, lambda)
+    }
+
+    fn global_bound(&self, lambda: &Lambda, expect: &Table) -> f64 {
+        let mut now = Table::default();
+        self.0.refresh(lambda, &RowSet::all(self.layout().n_rows), &mut now);
+        assert!(expect.values() == now.values(), "expectations of another lambda");
+        self.0.global_bound(lambda, expect)
+    }
+}
+
+/// Also at the end of a fit by batches, when no step follows that would need them.
+#[test]
+fn a_bound_comes_with_the_expectations_of_its_lambda() {
+    let letters = common::bernoulli::noisy_letters(300, 0.2, 7).unwrap();
+    let model = Watchful(common::letters_model());
+    for batch in [None, Some(50)] {
+        let base = FitConfig { tol: 0.0, eval_every: Some(3), ..FitConfig::default() };
+        let config = FitConfig { batch, steps: Some(7), ..base };
+        let (fitted, bounds) = watched(&model, &letters, &config, 1);
+        assert_eq!(bounds.len(), 4, "steps 0, 3, 6 and the last");
+        let engine = &mut Threads::new(&model, &letters);
+        let exact = lehr::fit::bound(&model, &fitted.state.lambda, engine).unwrap();
+        assert!((bounds[3] / exact - 1.0).abs() < 1e-12, "{} and {exact}", bounds[3]);
     }
 }

@@ -55,16 +55,15 @@ impl<M: Model> Fit<'_, M> {
     /// The bound of the state before the next update, and how many items it is evaluated on.
     fn bound(&mut self, sums: &Sums) -> Result<(f64, usize)> {
         let (model, lambda) = (self.model, &self.state.lambda);
-        let global = model.global_bound(lambda, &self.expect);
-        let (local, counted) = match self.plan.batch {
-            None => (sums.bound, self.engine.sizes().n_items),
-            Some(_) => {
-                let (local, counted, _) =
-                    evaluate(model, lambda, &mut *self.engine, &self.bound_items)?;
-                (local, counted)
-            }
-        };
-        Ok((self.plan.share(counted) * local + global, counted))
+        if self.plan.batch.is_none() {
+            let n_items = self.engine.sizes().n_items;
+            let global = model.global_bound(lambda, &self.expect);
+            return Ok((self.plan.share(n_items) * sums.bound + global, n_items));
+        }
+        // The fit's own expectations may be of before the last update.
+        let (local, counted, expect) =
+            evaluate(model, lambda, &mut *self.engine, &self.bound_items)?;
+        Ok((self.plan.share(counted) * local + model.global_bound(lambda, &expect), counted))
     }
 
     /// What the model has to tell of this state, and the score of the held-out items.

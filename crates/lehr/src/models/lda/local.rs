@@ -82,6 +82,9 @@ const PRECISE_ACTIVE: f32 = 1e-3;
 /// Kernels keep z above 1e-26; a word whose z is near that has no topic left.
 const VANISHED: f32 = 1e-25;
 
+/// The same of the exact mode, whose z stays above the least normal number.
+const VANISHED_EXACT: f64 = 2.0 * f64::MIN_POSITIVE;
+
 impl Lda {
     fn solve(&self, precise: bool) -> Solve {
         let base = Solve::default();
@@ -135,23 +138,30 @@ impl Lda {
             next64.resize(n_topics, 0.0);
             warm64.clear();
             warm64.extend(warm.iter().map(|&gamma| f64::from(gamma)));
-            return solve_document_exact(
-                &expect.exact,
-                slots,
-                counts64,
-                &expect.alpha,
-                if precise {
-                    PRECISE_TOL.min(self.params.local_tol)
-                } else {
-                    self.params.local_tol
-                },
-                settings.max_iterations,
-                (!warm64.is_empty()).then_some(warm64.as_slice()),
-                next64,
-                gamma64,
-                theta64,
-                coef64,
-            );
+            let tol = self.params.local_tol;
+            let tol = if precise { PRECISE_TOL.min(tol) } else { tol };
+            let mut solve = |warm: Option<&[f64]>, coef: &mut [f64]| {
+                solve_document_exact(
+                    &expect.exact,
+                    slots,
+                    counts64,
+                    &expect.alpha,
+                    tol,
+                    settings.max_iterations,
+                    warm,
+                    next64,
+                    gamma64,
+                    theta64,
+                    coef,
+                )
+            };
+            let mut iterations = solve((!warm64.is_empty()).then_some(warm64.as_slice()), coef64);
+            // As below: none of the topics that a document had before may have its words now.
+            let lost = |(&count, &coef): (&f64, &f64)| coef * VANISHED_EXACT > count;
+            if !warm64.is_empty() && counts64.iter().zip(&*coef64).any(lost) {
+                iterations += solve(None, coef64);
+            }
+            return iterations;
         }
         coef.resize(n_words, 0.0);
         gamma.resize(stride, 0.0);
