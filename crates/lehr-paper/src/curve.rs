@@ -1,8 +1,7 @@
 //! Follows a fit: its observations become the curve of a record.
 
-use lehr::FitConfig;
 use lehr::fit::Observation;
-use lehr::fit::{Fit, Problem, Watcher, fit};
+use lehr::fit::{FitBuilder, Fitted, Watcher};
 use lehr::model::Model;
 
 use crate::Stop;
@@ -44,14 +43,12 @@ impl Watcher for Follower<'_> {
 /// A start is a seed: the same seed gives every method the same start, and the same batches to those
 /// that draw batches of the same size.
 pub fn observe<M: Model>(
-    problem: Problem<'_, M>,
-    config: &FitConfig,
+    fit: FitBuilder<'_, M>,
     stop: Stop<'_>,
     record: &mut Record,
-) -> anyhow::Result<Option<Fit>> {
-    let plan = config.check_for(problem.model, problem.data)?;
+) -> anyhow::Result<Option<Fitted>> {
     let mut follower = Follower::new(stop);
-    let found = fit(problem, &plan, 1, None, &mut follower)?;
+    let found = fit.threads(1).watch(&mut follower).run()?;
     if !found.is_complete() {
         return Ok(None);
     }

@@ -1,25 +1,21 @@
 //! The end of a noisy run: batch VI climbs on from where it stands until the bound stops changing.
 
-use lehr::FitConfig;
-use lehr::fit::{Problem, Progress, State, fit};
+use lehr::fit::{FitBuilder, State};
 use lehr::model::Model;
 
 use crate::curve::Follower;
 use crate::{Record, Stop};
 
-/// Climbs from `state` by `config`, which should be that of batch VI. The record's curve goes on, and its
-/// bound becomes the last. `None` if it was stopped.
+/// Runs `fit`, which should be batch VI, on from `state`. The record's curve goes on, and its bound becomes
+/// the last. `None` if it was stopped.
 pub fn quench<M: Model>(
-    problem: Problem<'_, M>,
+    fit: FitBuilder<'_, M>,
     state: State,
-    config: &FitConfig,
     stop: Stop<'_>,
     record: &mut Record,
 ) -> anyhow::Result<Option<State>> {
-    let plan = config.check_for(problem.data)?.after(state.step);
-    let progress = Progress { restart: 0, state, done: Vec::new(), best: None, driver: None };
     let mut follower = Follower::new(stop);
-    let found = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut follower)?;
+    let found = fit.threads(1).onwards(state).watch(&mut follower).run()?;
     if !found.is_complete() {
         return Ok(None);
     }
@@ -45,6 +41,7 @@ pub fn thin(record: &mut Record) {
 
 #[cfg(test)]
 mod tests {
+    use lehr::FitConfig;
     use lehr::models::{Mixture, MixtureParams};
 
     use super::*;
@@ -55,7 +52,7 @@ mod tests {
     fn a_quench_goes_on_where_the_run_ended_and_only_climbs() {
         let points = overlapping(1, 120, 4).unwrap();
         let mixture = Mixture::new(MixtureParams::gmm(5), &points).unwrap();
-        let problem = Problem { model: &mixture, data: &points, heldout: None };
+        let fit = |config: &FitConfig| lehr::fit(&mixture, &points).config(config.clone());
         let job = Job { setting: "s".into(), method: "m".into(), start: 0, cost: 1.0 };
         let mut record = Record::of(&job);
         let noisy = FitConfig {
@@ -67,10 +64,10 @@ mod tests {
             seed: 3,
             ..FitConfig::default()
         };
-        let found = observe(problem, &noisy, &|| false, &mut record).unwrap().unwrap();
+        let found = observe(fit(&noisy), &|| false, &mut record).unwrap().unwrap();
         let (before, points_before) = (record.end["bound"], record.curve.len());
         let batch = FitConfig { steps: Some(200), seed: 3, ..FitConfig::default() };
-        let state = quench(problem, found.state, &batch, &|| false, &mut record).unwrap().unwrap();
+        let state = quench(fit(&batch), found.state, &|| false, &mut record).unwrap().unwrap();
         assert!(record.end["bound"] > before);
         assert!(state.step > 60 && state.items == 1200 + 120 * (state.step - 60));
         let climb: Vec<f64> =
@@ -82,7 +79,7 @@ mod tests {
         assert_eq!(record.curve.last().unwrap().step, last.step);
         assert!(record.curve.iter().all(|p| p.values.len() == 1));
         // Asked to stop, it leaves no record.
-        let start = State::start(problem, 3, 0).unwrap();
-        assert!(quench(problem, start, &batch, &|| true, &mut record).unwrap().is_none());
+        let start = State::start(&mixture, &points, 3, 0).unwrap();
+        assert!(quench(fit(&batch), start, &|| true, &mut record).unwrap().is_none());
     }
 }

@@ -2,10 +2,9 @@
 
 use lehr::fit::State;
 use lehr::math::table::Table;
-use lehr::model::Model;
+use lehr::model::{Judge, Model};
 use lehr::models::{Lda as Core, Stored};
-use lehr::run::objective;
-use lehr::step::local::Threads;
+use lehr::step::engine::Threads;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -74,7 +73,7 @@ impl Lda {
         out.set_item("eta", model.eta(lambda))?;
         set(&out, "word_counts", model.word_counts().to_vec())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
-        out.set_item("tokens", model.words(self.fitted.config.population()))?;
+        out.set_item("tokens", Judge::words(model, self.fitted.config.population()))?;
         Ok(out)
     }
 
@@ -111,9 +110,8 @@ impl Lda {
         computed(py, threads, || {
             self.check(data)?;
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
-            let bound = objective::bound(model, lambda, &*data.data, &mut Threads::new());
-            let tokens = data.data.tokens();
-            data.data.fault().map_or(Ok((bound, tokens)), Err)
+            let bound = lehr::fit::bound(model, lambda, &mut Threads::new(model, &data.data))?;
+            Ok((bound, data.data.tokens()))
         })
     }
 

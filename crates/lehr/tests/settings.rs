@@ -57,7 +57,7 @@ fn defaults_that_belong_to_a_model_hold_in_rust() {
     };
     let (user, item): (Vec<u32>, Vec<u32>) =
         (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).unzip();
-    let rating = (0..16).map(|n| f64::from(n % 5)).collect();
+    let rating = (0..16).map(|n| (n % 5) as f32).collect();
     let ratings = Ratings::new(ids(), ids(), user, item, rating, Duplicates::Refuse).unwrap();
     let pmf = Pmf::new(PmfParams::new(1), &ratings).unwrap();
     let noisy = FitConfig { effective: "2".parse().unwrap(), ..FitConfig::default() };

@@ -11,7 +11,7 @@ use serde::Serialize;
 use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::fit::Observation;
-use lehr::fit::{Fit, Problem, Progress, State, Watcher, fit};
+use lehr::fit::{Fitted, Watcher};
 use lehr::math::rng::{Address, Purpose};
 use lehr::models::mixture::{Mixture, MixtureParams, Start};
 use lehr_plot::terminal::{TermSeries, chart};
@@ -42,7 +42,7 @@ struct Method {
 }
 
 struct Run {
-    fit: Fit,
+    fit: Fitted,
     /// (passes over the data, bound).
     curve: Vec<(f64, f64)>,
 }
@@ -176,17 +176,12 @@ fn fit_all(
     method: &mut Method,
     starts: u32,
 ) -> anyhow::Result<()> {
-    let problem = Problem { model: mixture, data: points, heldout: None };
-    let plan = method.config.check(points.n_items())?;
     let begin = Instant::now();
     for start in 0..starts {
         // The same seed gives every method the same starts.
-        let state = State::start(problem, plan.seed, start)?;
-        let progress =
-            Progress { restart: start, state, done: Vec::new(), best: None, driver: None };
         let mut curve = Curve::default();
-        let fit = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut curve)?;
-        method.runs.push(Run { fit, curve: curve.0 });
+        let fit = lehr::fit(mixture, points).config(method.config.clone()).threads(1).start(start);
+        method.runs.push(Run { fit: fit.watch(&mut curve).run()?, curve: curve.0 });
     }
     method.seconds = begin.elapsed().as_secs_f64();
     Ok(())

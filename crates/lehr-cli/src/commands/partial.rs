@@ -3,8 +3,8 @@
 use anyhow::bail;
 
 use lehr::data::Dataset;
-use lehr::store::{self, RunDirectory};
 use lehr::settings::FIT;
+use lehr::store::{self, RunDirectory};
 use lehr::{ErrorKind, FitConfig};
 
 use super::{End, fit};

@@ -10,8 +10,7 @@ use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
-use lehr::run::objective;
-use lehr::step::local::Threads;
+use lehr::step::engine::Threads;
 use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
@@ -59,7 +58,7 @@ impl Served for Mixture {
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
-        let scores = score(run, &new.data);
+        let scores = score(run, &new.data)?;
         if !(scores.log_predictive.is_finite() && scores.bound.is_finite()) {
             anyhow::bail!(
                 "{}: some rows are so far from every component that their densities overflow; look \
@@ -175,19 +174,19 @@ impl Served for Mixture {
     }
 }
 
-fn score(run: &OpenRun<Mixture>, points: &Points) -> Scores {
+fn score(run: &OpenRun<Mixture>, points: &Points) -> lehr::Result<Scores> {
     let lambda = &run.saved.model_state().lambda;
-    let bound = objective::bound(&run.model, lambda, points, &mut Threads::new());
+    let bound = lehr::fit::bound(&run.model, lambda, &mut Threads::new(&run.model, points))?;
     let mut expect = Default::default();
     run.model.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
     let weight = points.weights().map_or(points.n_items() as f64, |w| w.iter().sum());
-    Scores {
+    Ok(Scores {
         items: points.n_items(),
-        log_predictive: objective::mean_log_predictive(&run.model, lambda, points),
+        log_predictive: run.model.mean_log_predictive(lambda, points),
         log_predictive_exact: run.model.params().factorisation == Factorisation::NormalWishart,
         bound_per_item: (bound - run.model.global_bound(lambda, &expect)) / weight,
         bound,
-    }
+    })
 }
 
 fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize) -> String {

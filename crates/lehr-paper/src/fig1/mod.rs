@@ -17,7 +17,6 @@ mod tests;
 use anyhow::Context;
 
 use lehr::models::Pmf;
-use lehr::fit::Problem;
 
 use crate::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
 use data::Set;
@@ -71,10 +70,9 @@ impl Experiment for Fig1 {
             .with_context(|| format!("there is no run {}, {}", job.setting, job.method))?;
         let set = &self.sets[setting.set];
         let model = Pmf::new(setting.params(method), &set.ratings)?;
-        let problem = Problem { model: &model, data: &set.ratings, heldout: None };
         let mut record = Record::of(job);
         let config = setting.config(method, set, self.seed, job.start);
-        let found = observe(problem, &config, stop, &mut record)?;
+        let found = observe(lehr::fit(&model, &set.ratings).config(config), stop, &mut record)?;
         Ok(found.map(|_| record))
     }
 

@@ -17,7 +17,6 @@ mod tests;
 use anyhow::Context;
 
 use lehr::models::Lda;
-use lehr::fit::Problem;
 
 use crate::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
 use data::Corpus;
@@ -84,9 +83,9 @@ impl Experiment for Fig2 {
         let config =
             config.with_context(|| format!("there is no run {}, {}", job.setting, job.method))?;
         let Corpus { training, heldout, .. } = &self.corpus;
-        let problem = Problem { model: &self.model, data: training, heldout: Some(heldout) };
+        let fit = lehr::fit(&self.model, training).heldout(Some(heldout));
         let mut record = Record::of(job);
-        let Some(_) = observe(problem, &config, stop, &mut record)? else { return Ok(None) };
+        let Some(_) = observe(fit.config(config), stop, &mut record)? else { return Ok(None) };
         record.curve.iter_mut().for_each(|p| p.values.retain(|name, _| KEPT.contains(&&**name)));
         // The baseline without topics is the same in every point.
         record

@@ -14,7 +14,7 @@ mod claims;
 #[cfg(test)]
 mod tests;
 
-use lehr::fit::Problem;
+use lehr::FitConfig;
 
 use crate::quench::{quench, thin};
 use crate::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
@@ -127,27 +127,27 @@ impl Experiment for Fig3 {
         let Some((set, method)) = found else {
             anyhow::bail!("there is no run {}, {}", job.setting, job.method);
         };
-        let problem = Problem { model: &set.mixture, data: &set.points, heldout: None };
+        let fit = |config: FitConfig| lehr::fit(&set.mixture, &set.points).config(config);
         let n_items = set.points.n_items() as u64;
         let mut record = Record::of(job);
         let quiet = self.quiet(job.start);
         let (before, state) = match self.noisy(set, method, job.start) {
             None => {
-                let Some(fit) = observe(problem, &quiet, stop, &mut record)? else {
+                let Some(found) = observe(fit(quiet), stop, &mut record)? else {
                     return Ok(None);
                 };
                 // Where it stood when the others' noise ended.
                 let seen = record.curve.iter().rev().find(|p| p.items <= self.passes * n_items);
-                (seen.and_then(|p| p.values.get("bound").copied()), fit.state)
+                (seen.and_then(|p| p.values.get("bound").copied()), found.state)
             }
             Some(noisy) => {
-                let Some(fit) = observe(problem, &noisy, stop, &mut record)? else {
+                let Some(found) = observe(fit(noisy), stop, &mut record)? else {
                     return Ok(None);
                 };
-                let share = fit.state.guard_share();
+                let share = found.state.guard_share();
                 record.note("guard_share", share);
-                let before = fit.outcome.bound;
-                let Some(state) = quench(problem, fit.state, &quiet, stop, &mut record)? else {
+                let before = found.outcome.bound;
+                let Some(state) = quench(fit(quiet), found.state, stop, &mut record)? else {
                     return Ok(None);
                 };
                 (Some(before), state)

@@ -15,8 +15,10 @@ mod claims;
 mod tests;
 
 use lehr::data::Points;
+use lehr::fit::State;
 use lehr::models::mixture::Mixture;
-use lehr::fit::{Problem, State};
+
+use lehr::FitConfig;
 
 use crate::quench::{quench, thin};
 use crate::{Claim, Experiment, Job, Options, Picture, Record, Records, Stop, observe};
@@ -154,24 +156,24 @@ impl Experiment for Fig4 {
             anyhow::bail!("there is no run {}, {}", job.setting, job.method);
         };
         let mixture = &self.mixtures[prior];
-        let problem = Problem { model: mixture, data: &self.points, heldout: None };
+        let fit = |config: FitConfig| lehr::fit(mixture, &self.points).config(config);
         let mut record = Record::of(job);
         let quiet = self.quiet(job.start);
         let config = self.noisy(method, job.start);
         let noisy = config.is_some();
         let config = config.unwrap_or_else(|| quiet.clone());
-        let Some(fit) = observe(problem, &config, stop, &mut record)? else { return Ok(None) };
+        let Some(found) = observe(fit(config), stop, &mut record)? else { return Ok(None) };
         // Batch VI has no noise that could end: it is the same before and after.
-        self.note(mixture, "before", &fit.state, &mut record);
-        record.note("bound_before", fit.outcome.bound);
-        record.note("guard_share", fit.state.guard_share());
+        self.note(mixture, "before", &found.state, &mut record);
+        record.note("bound_before", found.outcome.bound);
+        record.note("guard_share", found.state.guard_share());
         let state = if noisy {
-            match quench(problem, fit.state, &quiet, stop, &mut record)? {
+            match quench(fit(quiet), found.state, stop, &mut record)? {
                 Some(state) => state,
                 None => return Ok(None),
             }
         } else {
-            fit.state
+            found.state
         };
         self.note(mixture, "after", &state, &mut record);
         record.note("bound_after", record.end.get("bound").copied().unwrap_or(f64::NAN));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use lehr::run::directory::Cpu;
+use lehr::store::Cpu;
 use lehr_plot::caption::counted;
 
 use crate::claims::{Claim, Finding, Verdict};

@@ -4,7 +4,6 @@ use anyhow::bail;
 
 use lehr::FitConfig;
 use lehr::data::Points;
-use lehr::fit::{Problem, fit};
 use lehr::math::packed::Symmetric;
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::models::mixture::{Mixture, MixtureParams};
@@ -62,9 +61,8 @@ impl Population {
         let points = overlapping_clusters(&mut rng)?;
         let k = SHARES.len();
         let mixture = Mixture::new(MixtureParams::gmm(k), &points)?;
-        let plan = FitConfig { seed, ..FitConfig::default() }.check(N_ITEMS)?;
-        let problem = Problem { model: &mixture, data: &points, heldout: None };
-        let fitted = fit(problem, &plan, 1, None, &mut ())?;
+        let config = FitConfig { seed, ..FitConfig::default() };
+        let fitted = lehr::fit(&mixture, &points).config(config).threads(1).run()?;
         let phi = mixture.responsibilities(fitted.state.lambda.table(), &points);
         let mut values = Vec::new();
         let mut x = [0.0; 2];

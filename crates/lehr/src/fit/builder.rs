@@ -43,6 +43,10 @@ pub struct FitBuilder<'a, M: Model> {
     config: FitConfig,
     plan: Option<Plan>,
     resume: Option<Resume>,
+    /// The first start.
+    restart: u32,
+    /// The steps that an earlier fit has made.
+    made: u64,
     engine: Option<&'a mut dyn Engine<M>>,
     driver: &'a dyn Driver<M>,
     watcher: Option<&'a mut dyn Watcher>,
@@ -57,6 +61,8 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             config: FitConfig::default(),
             plan: None,
             resume: None,
+            restart: 0,
+            made: 0,
             engine,
             driver: &Restarts,
             watcher: None,
@@ -89,6 +95,17 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         FitBuilder { resume: Some(from.into()), ..self }
     }
 
+    /// Which of the seed's random starts to begin with, if not the first: its batches and noise are its own,
+    /// too.
+    pub fn start(self, restart: u32) -> Self {
+        FitBuilder { restart, ..self }
+    }
+
+    /// Begin where an earlier fit has ended: the steps of the plan come after those that it has made.
+    pub fn onwards(self, state: State) -> Self {
+        FitBuilder { made: state.step, ..self.from(state) }
+    }
+
     /// The same, or at random.
     pub fn from_or_random(self, resume: Option<Resume>) -> Self {
         FitBuilder { resume, ..self }
@@ -100,14 +117,32 @@ impl<'a, M: Model> FitBuilder<'a, M> {
     }
 
     /// Who looks on.
-    pub fn watch(self, watcher: &'a mut dyn Watcher) -> Self {
-        FitBuilder { watcher: Some(watcher), ..self }
+    pub fn watch<'b>(self, watcher: &'b mut dyn Watcher) -> FitBuilder<'b, M>
+    where
+        'a: 'b,
+    {
+        FitBuilder {
+            model: self.model,
+            data: self.data,
+            heldout: self.heldout,
+            config: self.config,
+            plan: self.plan,
+            resume: self.resume,
+            restart: self.restart,
+            made: self.made,
+            engine: match self.engine {
+                Some(engine) => Some(engine),
+                None => None,
+            },
+            driver: self.driver,
+            watcher: Some(watcher),
+        }
     }
 
     /// Fits. Everything is checked first.
     pub fn run(self) -> Result<Fitted> {
-        let FitBuilder { model, data, heldout, config, plan, resume, engine, driver, watcher } =
-            self;
+        let FitBuilder { model, data, heldout, config, plan, resume, restart, made, .. } = self;
+        let (engine, driver, watcher) = (self.engine, self.driver, self.watcher);
         let plan = match (plan, data, &engine) {
             (Some(plan), ..) => plan,
             (None, Some(data), _) => config.check_for(model, data)?,
@@ -116,6 +151,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             }
         };
         plan.check_model(model)?;
+        let plan = if made > 0 { plan.after(made) } else { plan };
         let threads = config.threads;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -137,6 +173,10 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             let mut session = Session { model, heldout, plan, engine, start, meter };
             let mut nobody = ();
             let watcher = watcher.unwrap_or(&mut nobody);
+            let resume = match resume {
+                None if restart > 0 => Some(Resume::at_start(restart, start(restart)?)),
+                resume => resume,
+            };
             driver.drive(&mut session, resume, watcher)
         })
     }

@@ -61,6 +61,13 @@ pub struct Resume {
     pub history: Vec<Observation>,
 }
 
+impl Resume {
+    /// A random start other than the first.
+    pub(crate) fn at_start(restart: u32, state: State) -> Self {
+        Resume { progress: Progress { restart, ..Progress::from(state) }, history: Vec::new() }
+    }
+}
+
 impl From<State> for Resume {
     fn from(state: State) -> Self {
         Resume { progress: Progress::from(state), history: Vec::new() }
