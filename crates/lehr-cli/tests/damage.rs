@@ -182,7 +182,7 @@ fn a_damaged_record_is_named() {
 }
 
 #[test]
-fn files_beside_the_checkpoint_are_checked() {
+fn sidecar_files_are_checked() {
     let place = Place::new();
     place.docs("a", 60);
     place.ratings("ratings.dat", 30);

@@ -165,7 +165,7 @@ fn bytes_of_every_format_version_open() {
     }
 }
 
-/// Notes what a sink is told.
+/// Notes what a sink gets.
 #[derive(Default)]
 struct Notes(Vec<&'static str>);
 
@@ -211,7 +211,7 @@ impl Sink<Mixture> for Notes {
 }
 
 #[test]
-fn a_sink_hears_of_everything_in_order() {
+fn a_sink_gets_everything_in_order() {
     let config =
         FitConfig { steps: Some(3), tol: 0.0, checkpoint_every: Some(2), ..FitConfig::default() };
     let (data, mut notes) = (points(40), Notes::default());

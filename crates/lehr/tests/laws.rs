@@ -271,7 +271,10 @@ fn plain<M: Model>(name: &str, model: &M, data: &M::Data) {
     // The stopping rule is on: a run without noise must also end where plain SVI ends.
     for batch in [None, Some(200)] {
         let size = batch.unwrap_or(data.n_items()).min(data.largest_block()) as f64;
-        let base = FitConfig { batch, steps: Some(60), tol: 1e-4, ..FitConfig::default() };
+        // PMF looks at the bound less often where there may be noise, unless it is told how often.
+        let eval_every = batch.is_none().then_some(1);
+        let base =
+            FitConfig { batch, steps: Some(60), tol: 1e-4, eval_every, ..FitConfig::default() };
         let svi = watched(model, data, &base, 2);
         for &law in laws_of(data) {
             for effective in [

@@ -52,7 +52,9 @@ fn every_field_has_a_row_and_every_row_a_field() {
 fn defaults_that_belong_to_a_model_hold_in_rust() {
     let ids = || {
         let mut ids = Ids::default();
-        (0..4).for_each(|id| drop(ids.insert_integer(id)));
+        for id in 0..4 {
+            ids.insert_integer(id);
+        }
         ids
     };
     let (user, item): (Vec<u32>, Vec<u32>) =

@@ -1,4 +1,4 @@
-//! What every kind of data can do: be counted and walked by the loop, and be found again by a run.
+//! What every kind of data can do: for the loop (`Dataset`), and for runs that are stored (`FromFile`).
 
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@
 //! | [`Observation`](crate::fit::Observation) | a line of the trace | `trace.jsonl` |
 //! | [`Saved`] | where the fit stands: under way, or at its end | [`checkpoint`] |
 //! | [`RunResult`] | how it ended | `result.json` |
-//! | sidecar | what a model keeps beside its checkpoint ([`Stored::SIDECARS`](crate::models::Stored::SIDECARS)) | `vocabulary.tsv`, ... |
+//! | sidecar | a file that the model adds ([`Stored::SIDECARS`](crate::models::Stored::SIDECARS)) | `vocabulary.tsv`, ... |
 //! | [`RunDirectory`] | all of these, of one run | |
 //! | [`Files`] | the same files, wherever they are: in a folder, or packed into bytes | |
 

@@ -80,8 +80,8 @@ impl<M: Stored> RunConfig<M> {
         }
     }
 
-    /// N: how many items the model stands for. What was asked for, or else all that this run and those
-    /// before it were fitted to.
+    /// N, the number of items that the model stands for: what was asked for, else all items that this
+    /// run and those before it were fitted to.
     pub fn population(&self) -> usize {
         let items = self.data.items;
         let fitted = items.saturating_sub(self.fit.holdout.count(items));

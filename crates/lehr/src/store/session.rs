@@ -1,4 +1,4 @@
-//! The one way to run: from items to a run, whether a directory keeps it or not.
+//! The one way to run: from items to a run, whether a directory keeps it or memory alone.
 
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ pub(super) struct Parent<'a, M: Stored> {
 }
 
 /// Goes on with a fitted model on new data, for `config.steps` more steps or one pass over the data. Step
-/// sizes go on from where the parent stands; batches and noise begin anew. N is that of both together,
+/// sizes go on from where the parent stands; batches and noise start again. N is that of both together,
 /// unless `config.population` says otherwise.
 pub(super) fn update<M: Stored>(
     parent: Parent<'_, M>,

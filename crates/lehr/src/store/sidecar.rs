@@ -1,4 +1,4 @@
-//! Sidecars: the files that a model keeps beside its checkpoint. `config.json` has their checksums.
+//! Sidecar files, which a model stores next to its checkpoint: their checksums, kept in `config.json`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

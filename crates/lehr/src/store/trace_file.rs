@@ -215,7 +215,7 @@ mod tests {
             let saved = pending(0, Some(run), 2, vec![]);
             assert_eq!(count(&trace, &saved), expected, "{run}");
         }
-        // Nobody says which run it is: the last.
+        // Without a driver's word for it, the last run is under way.
         assert_eq!(count(&trace, &pending(0, None, 2, vec![])), 7);
         let cut = Cut::of(&Saved::Complete(state(4), 0, vec![outcome(0)]), &trace);
         let history: Vec<u64> =

@@ -1,4 +1,4 @@
-//! A checkpoint from bytes, of which nothing is believed before it has been checked.
+//! Reads a checkpoint from bytes; everything in it is checked before it is used.
 
 use std::path::Path;
 

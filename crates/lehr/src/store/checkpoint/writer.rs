@@ -1,4 +1,4 @@
-//! A checkpoint as bytes.
+//! Turns a fit's progress into the bytes of a checkpoint.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ fn meta(saved: &Saved) -> Meta {
 fn progress_arrays<'a>(progress: &'a Progress, arrays: &mut Vec<(String, Array<'a>)>) {
     let Progress { state, best, driver, .. } = progress;
     let held = driver.as_ref().map_or(&[][..], |driver| &driver.states);
-    // A lazy lambda's totals are kept along; summed afresh they would differ in their last bits.
+    // A lazy lambda's totals are kept along; summed again they would differ in their last bits.
     let lazy = state.lambda.parts().1.is_some();
     if best.is_some() || !held.is_empty() || lazy || state.warm.is_on() {
         state_arrays("climb", state, arrays);
