@@ -1,12 +1,12 @@
 //! Measures the f64 multiply-add peak of one core, the yardstick for the kernels' speed. Prints one
-//! JSON line: `cargo run --release -p lehr --example peak`.
+//! JSON line: `cargo bench -p lehr-kernels --bench peak`.
 
 #![allow(unsafe_code, reason = "functions for an instruction set are unsafe to call")]
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use lehr::math::kernels::Isa;
+use lehr_kernels::Isa;
 
 /// Independent chains: enough to hide the latency of a fused multiply-add on any core.
 const CHAINS: usize = 12;
