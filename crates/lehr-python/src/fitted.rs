@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lehr::models::Stored;
+use lehr::models::{Shipped, Stored};
 use lehr::store::{Run, RunDirectory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -46,7 +46,8 @@ pub fn trace<'py, M: Stored>(py: Python<'py>, fitted: &Run<M>) -> PyResult<Bound
 }
 
 /// Refuses the run directory of another model.
-pub fn check_model(path: &Path, names: &[&str]) -> lehr::Result<()> {
+pub fn check_model<M: Shipped>(path: &Path) -> lehr::Result<()> {
+    let names = M::NAMES;
     let name = RunDirectory::open(path)?.model_name()?;
     if names.contains(&name.as_str()) {
         return Ok(());
@@ -56,7 +57,7 @@ pub fn check_model(path: &Path, names: &[&str]) -> lehr::Result<()> {
 
 /// The class of a model: `$begins` makes a state of the array that says where to begin.
 macro_rules! model_class {
-    ($(#[$doc:meta])* $Class:ident, $Data:ty, $names:expr, $begins:expr) => {
+    ($(#[$doc:meta])* $Class:ident, $Data:ty, $begins:expr) => {
         $(#[$doc])*
         #[pyclass(frozen, module = "lehr._lehr")]
         pub struct $Class {
@@ -139,7 +140,7 @@ macro_rules! model_class {
             #[staticmethod]
             fn load(py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<Self> {
                 $crate::run::computed(py, 1, || {
-                    $crate::fitted::check_model(&path, &$names)?;
+                    $crate::fitted::check_model::<lehr::models::$Class>(&path)?;
                     Ok($Class::new(lehr::store::Run::load(&path)?))
                 })
             }
@@ -184,6 +185,12 @@ macro_rules! model_class {
             #[getter]
             fn warning(&self) -> Option<&str> {
                 self.fitted.warning.as_deref()
+            }
+
+            /// The names of its runs.
+            #[classattr]
+            fn names() -> Vec<&'static str> {
+                <lehr::models::$Class as lehr::models::Shipped>::NAMES.to_vec()
             }
 
             /// Updates made.

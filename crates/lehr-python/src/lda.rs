@@ -17,7 +17,6 @@ model_class!(
     /// A fitted LDA model.
     Lda,
     Docs,
-    ["lda"],
     begins
 );
 

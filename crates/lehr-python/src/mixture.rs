@@ -17,7 +17,6 @@ model_class!(
     /// A fitted Gaussian or Dirichlet-process mixture.
     Mixture,
     Points,
-    ["gmm", "dpgmm"],
     begins
 );
 

@@ -17,7 +17,6 @@ model_class!(
     /// A fitted matrix factorisation.
     Pmf,
     Ratings,
-    ["pmf"],
     begins
 );
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::fit::stop::StopReason;
-use lehr::models::{Lda, Mixture, Pmf, ReadOptions};
+use lehr::models::ReadOptions;
 use lehr::read::Unknown;
 use lehr::store::{self, RunResult};
 
@@ -18,11 +18,8 @@ use crate::text::{self, counted, number, quoted, seconds};
 
 /// Fits the model.
 pub fn run(args: &FitArgs) -> anyhow::Result<End> {
-    match args.tables.model {
-        "lda" => fit::<Lda>(args),
-        "pmf" => fit::<Pmf>(args),
-        _ => fit::<Mixture>(args),
-    }
+    let model = args.tables.model;
+    lehr::with_model!(model, M => fit::<M>(args), else anyhow::bail!("there is no model {model}"))
 }
 
 fn fit<M: Served>(args: &FitArgs) -> anyhow::Result<End> {

@@ -46,7 +46,6 @@ struct Summary<'a> {
 }
 
 impl Served for Mixture {
-    const NAMES: &'static [&'static str] = &["gmm", "dpgmm"];
     const ITEM: &'static str = "item";
 
     fn options(

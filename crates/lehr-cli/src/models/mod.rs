@@ -16,7 +16,7 @@ use serde::Serialize;
 use lehr::ErrorKind;
 use lehr::data::Dataset;
 use lehr::fit::Observation;
-use lehr::models::{ReadOptions, Stored};
+use lehr::models::{ReadOptions, Shipped};
 use lehr::read::Unknown;
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
 use lehr_plot::terminal::TermSeries;
@@ -26,9 +26,7 @@ use crate::commands::fit::naming_file;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.
-pub trait Served: Stored {
-    /// The names that runs call it by.
-    const NAMES: &'static [&'static str];
+pub trait Served: Shipped {
     /// What an item is called.
     const ITEM: &'static str;
     /// How to read new data for a run: as it read its own, with flags on top.
@@ -100,28 +98,17 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Does `$work` with `$M` as the type of the model of a run. This is the list of models.
+/// Does `$work` with `$M` as the type of the model of a run.
 macro_rules! with_model {
     ($directory:expr, $M:ident => $work:expr) => {{
-        use $crate::models::Served;
+        #[allow(unused_imports, reason = "some work calls the trait's functions")]
+        use $crate::models::Served as _;
         let directory: &lehr::store::RunDirectory = $directory;
         let name = directory.model_name()?;
-        if <lehr::models::Mixture as Served>::NAMES.contains(&name.as_str()) {
-            type $M = lehr::models::Mixture;
-            $work
-        } else if <lehr::models::Lda as Served>::NAMES.contains(&name.as_str()) {
-            type $M = lehr::models::Lda;
-            $work
-        } else if <lehr::models::Pmf as Served>::NAMES.contains(&name.as_str()) {
-            type $M = lehr::models::Pmf;
-            $work
-        } else {
-            anyhow::bail!(
-                "{}: this run's model is '{name}', which this version of lehr does not know; \
-                 update lehr",
-                directory.path().display()
-            )
-        }
+        lehr::with_model!(name.as_str(), $M => $work, else anyhow::bail!(
+            "{}: this run's model is '{name}', which this version of lehr does not know; update lehr",
+            directory.path().display()
+        ))
     }};
 }
 pub(crate) use with_model;

@@ -1,13 +1,5 @@
 //! The models that ship with lehr, and what a model adds to be saved, loaded and used by name.
 
-pub mod lda;
-pub mod mixture;
-pub mod pmf;
-
-pub use lda::{Lda, LdaParams};
-pub use mixture::{Mixture, MixtureParams};
-pub use pmf::{Pmf, PmfParams};
-
 use std::path::Path;
 
 use serde::Serialize;
@@ -17,45 +9,63 @@ use crate::Result;
 use crate::data::FromFile;
 use crate::lambda::Lambda;
 use crate::model::Model;
-use crate::read::{DOCS, POINTS, RATINGS, Unknown};
+use crate::read::Unknown;
 use crate::settings::Tables;
-use crate::step::anneal::Law;
-use crate::step::update::Guard;
 use crate::store::{Files, Keep};
 
-/// The settings of every model that ships with lehr, by the names that runs call them.
-pub const TABLES: &[Tables] = &[
-    Tables { model: "gmm", ..MIXTURE },
-    Tables { model: "dpgmm", ..MIXTURE },
-    Tables {
-        model: "lda",
-        own: lda::SETTINGS,
-        fit: lda::FIT,
-        data: DOCS,
-        items: "documents",
-        guards: Guard::OF_ENTRIES,
-        laws: |_| true,
-    },
-    Tables {
-        model: "pmf",
-        own: pmf::SETTINGS,
-        fit: pmf::FIT,
-        data: RATINGS,
-        items: "ratings",
-        guards: Guard::OF_ROWS_WITH_PRIORS,
-        laws: Law::works_in_blocks,
-    },
-];
+/// Makes of one list of models: their modules, [`TABLES`], [`Shipped`], and the macros with which programs
+/// choose among them.
+macro_rules! shipped {
+    ($d:tt $($module:ident: $Model:ident, $Params:ident = $($name:literal),+;)*) => {
+        $(
+            pub mod $module;
+            pub use $module::{$Model, $Params};
 
-const MIXTURE: Tables = Tables {
-    model: "",
-    own: mixture::SETTINGS,
-    fit: mixture::FIT,
-    data: POINTS,
-    items: "points",
-    guards: Guard::OF_ROWS,
-    laws: |_| true,
-};
+            impl Shipped for $Model {
+                const NAMES: &'static [&'static str] = &[$($name),+];
+            }
+        )*
+
+        /// The settings of every model that ships with lehr, by the names that runs call them.
+        pub const TABLES: &[Tables] = &[$($(Tables { model: $name, ..$module::TABLES }),+),*];
+
+        /// Does work with a type of model that is known by a name: `with_model!(name, M => work::<M>(), else
+        /// panic!())`.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! with_model {
+            ($d name:expr, $d M:ident => $d work:expr, else $d unknown:expr) => {
+                match $d name {
+                    $($($name)|+ => {
+                        type $d M = $d crate::models::$Model;
+                        $d work
+                    })*
+                    _ => $d unknown,
+                }
+            };
+        }
+
+        /// Hands the list of models to another macro: module and type of each.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! for_each_model {
+            ($d each:ident) => { $d each! { $($module $Model),* } };
+        }
+    };
+}
+
+// The list of models. A line has the module, the model, its settings, and the names of its runs.
+shipped! { $
+    mixture: Mixture, MixtureParams = "gmm", "dpgmm";
+    lda: Lda, LdaParams = "lda";
+    pmf: Pmf, PmfParams = "pmf";
+}
+
+/// A model that ships with lehr.
+pub trait Shipped: Stored {
+    /// The names that runs call it by.
+    const NAMES: &'static [&'static str];
+}
 
 /// How the data of a model are read.
 pub type ReadOptions<M> = <<M as Model>::Data as FromFile>::Options;

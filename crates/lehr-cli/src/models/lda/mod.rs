@@ -34,7 +34,6 @@ struct Summary<'a> {
 }
 
 impl Served for Lda {
-    const NAMES: &'static [&'static str] = &["lda"];
     const ITEM: &'static str = "document";
 
     fn options(

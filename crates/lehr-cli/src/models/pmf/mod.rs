@@ -55,7 +55,6 @@ struct Loved {
 }
 
 impl Served for Pmf {
-    const NAMES: &'static [&'static str] = &["pmf"];
     const ITEM: &'static str = "rating";
 
     fn options(

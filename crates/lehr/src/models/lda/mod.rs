@@ -24,6 +24,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
+pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, SETTINGS};
 pub use score::DocScores;
 pub use stored::Frozen;

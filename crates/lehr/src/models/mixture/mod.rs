@@ -25,6 +25,7 @@ mod posterior;
 mod sample;
 mod stored;
 
+pub(super) use params::TABLES;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };

@@ -31,6 +31,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use fold::Folded;
+pub(super) use params::TABLES;
 pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use predict::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
