@@ -12,15 +12,12 @@
 //! bound    sum_n ln sum_k exp(l_nk) - KL(q(pi)) - sum_kj KL(q(p_kj))
 //! ```
 
-use lehr::data::Points;
 use lehr::family::{beta, dirichlet};
-use lehr::lambda::Lambda;
-use lehr::math::rng::{Address, Purpose};
-use lehr::math::table::Table;
-use lehr::model::{Ask, Layout, Model, RowSet, Shard, Shared, Stats, Target};
-use lehr::step::schedule::Effective;
-use lehr::step::update::from_raw;
-use lehr::{Error, FitConfig, Result};
+use lehr::model::{
+    Address, Ask, Lambda, Layout, Model, Purpose, RowSet, Shard, Shared, Stats, Table, Target,
+    from_raw,
+};
+use lehr::{Effective, Error, FitConfig, Points, Result};
 
 /// The model: its size and its prior.
 pub struct BernoulliMixture {

@@ -11,15 +11,13 @@ use serde::de::DeserializeOwned;
 use common::{Recorder, bits, clusters, made_ratings, rng, small_corpus};
 use lehr::data::FromFile;
 use lehr::data::{Ratings, Side};
+use lehr::engine::{
+    Engine, Gather, Reply, RowBatch, RowReply, RowTask, Shards, Sizes, Sums, Task, Warm, Work,
+};
 use lehr::fit::{Fitted, State, fit_on};
 use lehr::math::rng::Rng;
 use lehr::model::{Ask, Dataset, Local, Model, RowSet, SharedModel, Stats};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
-use lehr::step::engine::{Engine, Sizes, Sums, Work};
-use lehr::step::message::{Reply, RowReply, RowTask, Task};
-use lehr::step::sample::RowBatch;
-use lehr::step::shared::{Gather, Shards};
-use lehr::step::warm::Warm;
 use lehr::{Error, FitConfig, Result};
 
 /// What comes out of bytes that a value was made into.

@@ -12,16 +12,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Result;
-use crate::lambda::Lambda;
-use crate::math::rng::Address;
-use crate::math::table::Table;
 use crate::settings::FitConfig;
 use crate::step::pass::{Pass, ShardOf, SumsOf};
 
 pub use crate::data::Dataset;
+pub use crate::lambda::Lambda;
+pub use crate::math::rng::{Address, Purpose};
+pub use crate::math::table::Table;
 pub use crate::stats::{RowSet, Stats};
 pub use crate::step::per_row::PerRow;
 pub use crate::step::shared::{Shared, SharedModel};
+pub use crate::step::update::from_raw;
 pub use domain::Domain;
 pub(crate) use domain::{check_rows, guards_of};
 pub use judge::{Judge, Scores, item_bounds};
