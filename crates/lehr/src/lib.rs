@@ -19,7 +19,7 @@
 //! ```
 //!
 //! [`fit()`] fits any [`Model`]: a [`Mixture`], [`Lda`], [`Pmf`], or one of your own ([`model`]). Data come from
-//! files ([`read`]) or from memory ([`data`]). A [`Run`](store::Run) keeps a fit with its settings and its
+//! files ([`read`]) or from memory ([`data`]). A [`Run`] keeps a fit with its settings and its
 //! trace, in memory or in a directory that survives crashes ([`store`]). [`FitConfig`] says how to fit.
 //!
 //! # The method
