@@ -159,7 +159,7 @@ def build_lehr():
 
 def probe_peak():
     """Measured peak of one core in Gflop/s, or None with a note."""
-    command = ["cargo", "run", "--release", "--quiet", "-p", "lehr", "--example", "peak"]
+    command = ["cargo", "bench", "--quiet", "-p", "lehr-kernels", "--bench", "peak"]
     note("$ " + show(command))
     try:
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -167,9 +167,9 @@ def probe_peak():
         note(f"peak: {error}")
         return None
     if done.returncode != 0:
-        note("peak: the example failed; shares of the peak are left out\n" + done.stderr.strip())
+        note("peak: the benchmark failed; shares of the peak are left out\n" + done.stderr.strip())
         return None
-    answer = last_json(done.stdout, "the peak example")
+    answer = last_json(done.stdout, "the peak benchmark")
     return {"gflops": float(answer["gflops_f64_one_core"]), "isa": str(answer.get("isa", "unknown"))}
 
 

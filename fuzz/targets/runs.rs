@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use lehr::FitConfig;
 use lehr::data::Ids;
-use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
+use lehr::models::{
+    Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, ReadOptions, Stored, TABLES,
+};
 use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
-use lehr::run::checkpoint;
-use lehr::run::directory::{Loaded, RunDirectory};
-use lehr::run::session;
+use lehr::settings::{FIT, Tables};
+use lehr::store::{self, Loaded, RunDirectory, Saved, checkpoint};
 
-use super::config::{ConfigFile, model_table};
+use super::config::ConfigFile;
 use super::{Folder, Read, repair, told};
 
 /// The names of the runs' folders, which are those of their models.
@@ -65,8 +66,8 @@ impl Runs {
 
 fn fit<M: Stored>(folder: &Path, run: &str, data: &Path, params: M::Params) {
     let config = FitConfig { steps: Some(3), threads: 1, ..FitConfig::default() };
-    let options = M::ReadOptions::default();
-    session::start::<M>(&folder.join(run), data, &options, params, &config, &mut ())
+    let options = ReadOptions::<M>::default();
+    store::fit_file::<M>(&folder.join(run), data, &options, params, &config, &mut ())
         .expect("made data can be fitted");
 }
 
@@ -78,16 +79,16 @@ fn model<M: Stored>(folder: &Path, run: &str) -> M {
 fn open<M: Stored>(path: &Path) -> lehr::Result<M> {
     let directory = RunDirectory::open(path)?;
     directory.model_name()?;
-    directory.record::<M>()?;
+    directory.config::<M>()?;
     let Loaded { model, saved, .. } = directory.load::<M>()?;
     directory.trace()?;
     readable(&model, &saved);
     Ok(model)
 }
 
-fn readable<M: Stored>(model: &M, saved: &checkpoint::Saved) {
+fn readable<M: Stored>(model: &M, saved: &Saved) {
     let state = saved.model_state();
-    if state.lambda.is_settled() {
+    if state.lambda.is_current() {
         model.readable(&state.lambda);
     }
 }
@@ -146,23 +147,30 @@ pub fn config_file(folder: &Folder, bytes: &[u8]) -> Read {
     const ITEMS: usize = 100;
     let path = folder.file("run.toml", bytes);
     let path = Some(path.as_path());
+    let settings = |model: &str| -> anyhow::Result<(ConfigFile, &Tables)> {
+        let file = ConfigFile::read(path)?;
+        let config: FitConfig = file.settings("fit", FIT, file.table("fit"))?;
+        config.check(ITEMS)?;
+        let tables = TABLES.iter().find(|tables| tables.model == model).expect("a known model");
+        Ok((file, tables))
+    };
     let mixture = || -> anyhow::Result<()> {
-        let file: ConfigFile<PointsOptions> = ConfigFile::read(path)?;
-        file.fit.check(ITEMS)?;
+        let (file, tables) = settings("gmm")?;
+        file.settings::<PointsOptions>("data", tables.data, file.table("data"))?;
         let points = lehr::data::Points::new((0..2 * ITEMS).map(|x| x as f64).collect(), 2)?;
-        Mixture::new(model_table(file.model, path)?, &points)?;
+        Mixture::new(file.settings("model", tables.own, file.table("model"))?, &points)?;
         Ok(())
     };
     let lda = || -> anyhow::Result<()> {
-        let file: ConfigFile<DocsOptions> = ConfigFile::read(path)?;
-        file.fit.check(ITEMS)?;
-        let params: LdaParams = model_table(file.model, path)?;
+        let (file, tables) = settings("lda")?;
+        file.settings::<DocsOptions>("data", tables.data, file.table("data"))?;
+        let params: LdaParams = file.settings("model", tables.own, file.table("model"))?;
         Ok(params.check()?)
     };
     let pmf = || -> anyhow::Result<()> {
-        let file: ConfigFile<RatingsOptions> = ConfigFile::read(path)?;
-        file.fit.check(ITEMS)?;
-        let params: PmfParams = model_table(file.model, path)?;
+        let (file, tables) = settings("pmf")?;
+        file.settings::<RatingsOptions>("data", tables.data, file.table("data"))?;
+        let params: PmfParams = file.settings("model", tables.own, file.table("model"))?;
         Ok(params.check()?)
     };
     told(mixture()).or(told(lda())).or(told(pmf()))

@@ -6,12 +6,8 @@ from ._mixture import BayesianGaussianMixture
 from ._pmf import ProbabilisticMatrixFactorization
 from .errors import RunError
 
-_CLASSES = {
-    "gmm": BayesianGaussianMixture,
-    "dpgmm": BayesianGaussianMixture,
-    "lda": LatentDirichletAllocation,
-    "pmf": ProbabilisticMatrixFactorization,
-}
+_ESTIMATORS = (BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization)
+_CLASSES = {name: estimator for estimator in _ESTIMATORS for name in estimator._core_class.names}
 
 
 def load(path):

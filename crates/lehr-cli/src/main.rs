@@ -4,10 +4,7 @@ mod args;
 mod commands;
 mod complaint;
 mod models;
-#[allow(dead_code, reason = "figures of other commands will use the rest of it")]
-mod picture;
 mod progress;
-mod reproduce;
 mod text;
 
 use std::io::Write;

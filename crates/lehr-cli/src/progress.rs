@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use lehr::run::fit::{Progress, State, Watcher};
-use lehr::run::trace::Observation;
+use lehr::fit::Observation;
+use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
 use crate::text::{number, rounded};
@@ -158,15 +158,16 @@ impl Watcher for Bar {
 mod tests {
     use super::*;
     use lehr::FitConfig;
+    use lehr::fit::Outcome;
+    use lehr::fit::stop::StopReason;
     use lehr::lambda::Lambda;
     use lehr::math::table::Table;
-    use lehr::run::fit::Outcome;
-    use lehr::run::stop::StopReason;
 
     #[test]
     fn the_line_has_m_only_while_there_is_noise_and_rmse_if_it_is_known() {
         let observation = |effective: f64, rmse: Option<f64>| Observation {
             restart: 0,
+            run: 0,
             step: 1,
             seconds: 0.0,
             items: 0,
@@ -180,6 +181,7 @@ mod tests {
             guard_hits: 0,
             measures: rmse.iter().map(|&rmse| ("rmse".to_string(), rmse)).collect(),
             closing: false,
+            event: None,
         };
         let mut bar = begun(1, 0, vec![], 0, false);
         let mut line = |block: Option<usize>, o: &Observation| {
@@ -200,7 +202,10 @@ mod tests {
         let state = State { step, ..State::from(Lambda::new(Table::new(1, 1), false, Vec::new())) };
         let best = best.then(|| (0, state.clone()));
         let mut bar = Bar::new(true);
-        bar.begins(&config.check(10).unwrap(), &Progress { restart, state, done, best });
+        bar.begins(
+            &config.check(10).unwrap(),
+            &Progress { restart, state, done, best, driver: None },
+        );
         bar
     }
 

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use anyhow::Context;
 
+pub use lehr_plot::caption::{counted, rounded};
+
 /// Writes to stdout. A reader that has gone away, as `head` does, has seen enough: no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
@@ -17,11 +19,6 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Writes one JSON line to stdout.
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string(value).context("cannot become JSON")? + "\n"))
-}
-
-/// `1 step`, `2 steps`.
-pub fn counted(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// A count with a noun whose plural is another word.
@@ -151,24 +148,6 @@ pub fn number(x: f64) -> String {
     rounded(x, 6)
 }
 
-/// A number with `significant` digits, in plain notation where that is short.
-pub fn rounded(x: f64, significant: i32) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return x.to_string();
-    }
-    let digits = x.abs().log10().floor() as i32;
-    if !(-4..9).contains(&digits) {
-        return format!("{x:.*e}", (significant - 2) as usize);
-    }
-    let decimals = (significant - 1 - digits).clamp(0, 6) as usize;
-    let text = format!("{x:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
-}
-
 /// How long the lines of a table are.
 pub fn table_width(header: &[String], rows: &[Vec<String>]) -> usize {
     let widths = header.iter().enumerate().map(|(column, name)| {
@@ -235,23 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
-        for (x, text) in [
-            (0.0, "0"),
-            (1.5, "1.5"),
-            (-1221700.25, "-1221700"),
-            (0.000123456, "0.000123"),
-            (1e-9, "1.0000e-9"),
-            (3.0, "3"),
-            (1e12, "1.0000e12"),
-        ] {
-            assert_eq!(number(x), text);
-        }
+    fn times_read_well() {
         assert_eq!(seconds(0.0123), "12 ms");
         assert_eq!(seconds(125.0), "2 min 05 s");
         assert_eq!(seconds(179.7), "3 min 00 s");
         assert_eq!(seconds(7199.9), "2 h 00 min");
-        assert_eq!(rounded(104.831, 4), "104.8");
-        assert_eq!(rounded(-1.2345e-7, 4), "-1.23e-7");
     }
 }

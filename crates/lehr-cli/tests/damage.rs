@@ -1,5 +1,7 @@
 //! Run directories with damaged files: what is left is used, and what is wrong is said.
 
+#![cfg(any(debug_assertions, feature = "faults"))]
+
 mod common;
 
 use std::fs;
@@ -180,7 +182,7 @@ fn a_damaged_record_is_named() {
 }
 
 #[test]
-fn files_beside_the_checkpoint_are_checked() {
+fn sidecar_files_are_checked() {
     let place = Place::new();
     place.docs("a", 60);
     place.ratings("ratings.dat", 30);

@@ -3,7 +3,7 @@
 //! A few dozen kills by default; `LEHR_KILLS=200` makes so many, at points and moments drawn at random
 //! (`LEHR_SEED`). docs/RELIABILITY.md says what the points are.
 
-#![cfg(unix)]
+#![cfg(all(unix, any(debug_assertions, feature = "faults")))]
 
 mod common;
 

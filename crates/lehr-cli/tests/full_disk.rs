@@ -1,6 +1,6 @@
 //! Disks that are full, small or gone: an error with the file and the sizes, and nothing lost.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", any(debug_assertions, feature = "faults")))]
 
 mod common;
 

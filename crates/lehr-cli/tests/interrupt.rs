@@ -1,6 +1,6 @@
 //! Runs that are stopped politely, by a signal or a limit, and go on as if nothing had happened.
 
-#![cfg(unix)]
+#![cfg(all(unix, any(debug_assertions, feature = "faults")))]
 
 mod common;
 

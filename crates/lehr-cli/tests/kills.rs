@@ -1,6 +1,6 @@
 //! Runs that are killed, at any moment and at the worst ones, and end with the bits of a run that was not.
 
-#![cfg(unix)]
+#![cfg(all(unix, any(debug_assertions, feature = "faults")))]
 
 mod common;
 

@@ -78,6 +78,7 @@ fn ordered(place: &Place, folder: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     files.filter(|(path, _)| !path.ends_with("runs.jsonl")).collect()
 }
 
+#[cfg(any(debug_assertions, feature = "faults"))]
 #[test]
 fn an_interrupted_command_goes_on_and_ends_with_the_same_bits() {
     let place = Place::new();

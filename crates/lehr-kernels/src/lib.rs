@@ -44,6 +44,8 @@ pub use topics::{
     solve_document, solve_document_exact,
 };
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The instruction sets for which kernels are compiled.
@@ -56,6 +58,16 @@ pub enum Isa {
     Avx2,
     /// x86-64 with AVX-512 F.
     Avx512,
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Isa::Portable => "portable",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        })
+    }
 }
 
 impl Isa {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lehr::data::{Duplicates, Ids, Side};
-use lehr::models::Stored;
+use lehr::data::{Duplicates, FromFile, Ids, Side};
+use lehr::models::{ReadOptions, Stored};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -18,7 +18,7 @@ use crate::run::computed;
 use crate::setting::options_of;
 
 /// A file and how it was read.
-type Source<M> = Option<(PathBuf, <M as Stored>::ReadOptions)>;
+type Source<M> = Option<(PathBuf, ReadOptions<M>)>;
 
 /// The data in a file that the command line reads, for a model that knows names already if there is one.
 fn from_file<M: Stored>(
@@ -30,10 +30,10 @@ fn from_file<M: Stored>(
 where
     M::Data: Send,
 {
-    let options: M::ReadOptions = options_of(options)?;
+    let options: ReadOptions<M> = options_of(options)?;
     let data = computed(py, 1, || match known {
         Some(known) => Ok(known.read_new(&path, &options)?.0),
-        None => M::read(&path, &options),
+        None => M::Data::read(&path, &options),
     })?;
     Ok((Arc::new(data), Some((path, options))))
 }

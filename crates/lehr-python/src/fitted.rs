@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use lehr::models::Stored;
-use lehr::run::directory::RunDirectory;
-use lehr::run::memory::Fitted;
+use lehr::models::{Shipped, Stored};
+use lehr::store::{Run, RunDirectory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -24,7 +23,7 @@ pub fn write_whole(path: std::path::PathBuf, text: &str) -> PyResult<()> {
 }
 
 /// The observations as columns; what an observation does not have is NaN.
-pub fn trace<'py, M: Stored>(py: Python<'py>, fitted: &Fitted<M>) -> PyResult<Bound<'py, PyDict>> {
+pub fn trace<'py, M: Stored>(py: Python<'py>, fitted: &Run<M>) -> PyResult<Bound<'py, PyDict>> {
     let trace = &fitted.trace;
     let columns = PyDict::new(py);
     macro_rules! column {
@@ -47,7 +46,8 @@ pub fn trace<'py, M: Stored>(py: Python<'py>, fitted: &Fitted<M>) -> PyResult<Bo
 }
 
 /// Refuses the run directory of another model.
-pub fn check_model(path: &Path, names: &[&str]) -> lehr::Result<()> {
+pub fn check_model<M: Shipped>(path: &Path) -> lehr::Result<()> {
+    let names = M::NAMES;
     let name = RunDirectory::open(path)?.model_name()?;
     if names.contains(&name.as_str()) {
         return Ok(());
@@ -57,15 +57,15 @@ pub fn check_model(path: &Path, names: &[&str]) -> lehr::Result<()> {
 
 /// The class of a model: `$begins` makes a state of the array that says where to begin.
 macro_rules! model_class {
-    ($(#[$doc:meta])* $Class:ident, $Data:ty, $names:expr, $begins:expr) => {
+    ($(#[$doc:meta])* $Class:ident, $Data:ty, $begins:expr) => {
         $(#[$doc])*
         #[pyclass(frozen, module = "lehr._lehr")]
         pub struct $Class {
-            pub fitted: std::sync::Arc<lehr::run::memory::Fitted<lehr::models::$Class>>,
+            pub fitted: std::sync::Arc<lehr::store::Run<lehr::models::$Class>>,
         }
 
         impl $Class {
-            pub fn new(fitted: lehr::run::memory::Fitted<lehr::models::$Class>) -> Self {
+            pub fn new(fitted: lehr::store::Run<lehr::models::$Class>) -> Self {
                 $Class { fitted: std::sync::Arc::new(fitted) }
             }
         }
@@ -84,7 +84,7 @@ macro_rules! model_class {
                 begin: Option<numpy::PyReadonlyArray2<'_, f64>>,
                 like: Option<&$Class>,
             ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
-                use lehr::run::memory::{Begin, Fitted, Items};
+                use lehr::store::{Begin, Items, Run};
                 let params = $crate::setting::settings(params)?;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let begin = match &begin {
@@ -107,7 +107,7 @@ macro_rules! model_class {
                         (None, Some(other)) => Begin::With(&other.fitted),
                         (None, None) => Begin::Random,
                     };
-                    Fitted::new(items, params, &config, begin, watcher)
+                    Run::fit(items, params, &config, begin, watcher)
                 })?;
                 Ok(($Class::new(fitted), exception))
             }
@@ -121,12 +121,12 @@ macro_rules! model_class {
                 config: &str,
                 watch: Option<pyo3::Py<pyo3::PyAny>>,
             ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
-                use lehr::run::memory::Items;
+                use lehr::store::Items;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
                     let source = data.source.as_ref().map(|(path, options)| (&**path, options));
                     let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
-                    self.fitted.partial(items, &config, watcher)
+                    self.fitted.update(items, &config, watcher)
                 })?;
                 Ok(($Class::new(fitted), exception))
             }
@@ -140,8 +140,8 @@ macro_rules! model_class {
             #[staticmethod]
             fn load(py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<Self> {
                 $crate::run::computed(py, 1, || {
-                    $crate::fitted::check_model(&path, &$names)?;
-                    Ok($Class::new(lehr::run::memory::Fitted::load(&path)?))
+                    $crate::fitted::check_model::<lehr::models::$Class>(&path)?;
+                    Ok($Class::new(lehr::store::Run::load(&path)?))
                 })
             }
 
@@ -158,13 +158,13 @@ macro_rules! model_class {
             #[staticmethod]
             fn from_bytes(py: pyo3::Python<'_>, bytes: &[u8]) -> pyo3::PyResult<Self> {
                 $crate::run::computed(py, 1, || {
-                    Ok($Class::new(lehr::run::memory::Fitted::from_bytes(bytes)?))
+                    Ok($Class::new(lehr::store::Run::from_bytes(bytes)?))
                 })
             }
 
             /// The settings, as `config.json` has them.
             fn record(&self) -> String {
-                serde_json::to_string(&self.fitted.record).expect("plain values become JSON")
+                serde_json::to_string(&self.fitted.config).expect("plain values become JSON")
             }
 
             /// How it ended, as `result.json` has it; none for a run that was killed.
@@ -185,6 +185,12 @@ macro_rules! model_class {
             #[getter]
             fn warning(&self) -> Option<&str> {
                 self.fitted.warning.as_deref()
+            }
+
+            /// The names of its runs.
+            #[classattr]
+            fn names() -> Vec<&'static str> {
+                <lehr::models::$Class as lehr::models::Shipped>::NAMES.to_vec()
             }
 
             /// Updates made.

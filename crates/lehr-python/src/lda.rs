@@ -1,11 +1,10 @@
 //! Latent Dirichlet allocation.
 
+use lehr::fit::State;
 use lehr::math::table::Table;
-use lehr::model::Model;
+use lehr::model::{Judge, Model};
 use lehr::models::{Lda as Core, Stored};
-use lehr::run::fit::State;
-use lehr::run::objective;
-use lehr::step::local::Threads;
+use lehr::step::engine::Threads;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -18,7 +17,6 @@ model_class!(
     /// A fitted LDA model.
     Lda,
     Docs,
-    ["lda"],
     begins
 );
 
@@ -74,9 +72,7 @@ impl Lda {
         out.set_item("eta", model.eta(lambda))?;
         set(&out, "word_counts", model.word_counts().to_vec())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
-        let documents = self.fitted.record.population.or(self.fitted.record.fit.population);
-        let documents = documents.unwrap_or(model.frozen().documents);
-        out.set_item("tokens", model.words(documents))?;
+        out.set_item("tokens", Judge::words(model, self.fitted.config.population()))?;
         Ok(out)
     }
 
@@ -113,9 +109,8 @@ impl Lda {
         computed(py, threads, || {
             self.check(data)?;
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
-            let bound = objective::bound(model, lambda, &*data.data, &mut Threads::new());
-            let tokens = data.data.tokens();
-            data.data.fault().map_or(Ok((bound, tokens)), Err)
+            let bound = lehr::fit::bound(model, lambda, &mut Threads::new(model, &data.data))?;
+            Ok((bound, data.data.tokens()))
         })
     }
 
@@ -128,9 +123,7 @@ impl Lda {
     ) -> PyResult<Bound<'py, PyDict>> {
         let scores = computed(py, threads, || {
             self.check(data)?;
-            let record = &self.fitted.record;
-            let population = record.fit.population.or(record.population);
-            let population = population.unwrap_or(self.fitted.model.frozen().documents);
+            let population = self.fitted.config.population();
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
             Ok(model.score_docs(lambda, &data.data, population))
         })?;

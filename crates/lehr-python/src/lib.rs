@@ -26,9 +26,10 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Points>()?;
     module.add_class::<data::Docs>()?;
     module.add_class::<data::Ratings>()?;
-    module.add_class::<mixture::Mixture>()?;
-    module.add_class::<lda::Lda>()?;
-    module.add_class::<pmf::Pmf>()?;
+    macro_rules! add_classes {
+        ($($model:ident $Class:ident),*) => { $(module.add_class::<$model::$Class>()?;)* };
+    }
+    lehr::for_each_model!(add_classes);
     module.add_function(wrap_pyfunction!(anneal::weights, module)?)?;
     module.add_function(wrap_pyfunction!(setting::tables, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::write_whole, module)?)?;

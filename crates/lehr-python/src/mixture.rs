@@ -1,12 +1,10 @@
 //! Gaussian mixtures.
 
+use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::model::Model;
 use lehr::models::mixture::Covariance;
 use lehr::models::{Mixture as Core, Stored};
-use lehr::run::fit::State;
-use lehr::run::objective;
-use lehr::step::local::log_predictive;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,7 +17,6 @@ model_class!(
     /// A fitted Gaussian or Dirichlet-process mixture.
     Mixture,
     Points,
-    ["gmm", "dpgmm"],
     begins
 );
 
@@ -115,7 +112,7 @@ impl Mixture {
         data: &Points,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.of_each(py, data, threads, objective::item_bounds)
+        self.of_each(py, data, threads, lehr::model::item_bounds)
     }
 
     /// The log predictive density of each item.
@@ -125,10 +122,7 @@ impl Mixture {
         data: &Points,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.of_each(py, data, threads, |model, lambda, data| {
-            let items: Vec<u32> = (0..data.n_items() as u32).collect();
-            log_predictive(model, lambda, data, &items)
-        })
+        self.of_each(py, data, threads, |model, lambda, data| model.log_predictive(lambda, data))
     }
 
     /// Draws, and the component of each.
@@ -164,6 +158,6 @@ impl Mixture {
     }
 
     fn check(&self, data: &Points) -> lehr::Result<()> {
-        self.fitted.model.check_fits(&data.data, &self.fitted.record.data.columns)
+        self.fitted.model.check_fits(&data.data, &self.fitted.config.data.columns)
     }
 }

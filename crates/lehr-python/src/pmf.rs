@@ -1,9 +1,9 @@
 //! Probabilistic matrix factorisation.
 
 use lehr::data::{Ids, Side};
+use lehr::fit::State;
 use lehr::models::pmf::{By, Factor};
 use lehr::models::{Pmf as Core, Stored};
-use lehr::run::fit::State;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -17,7 +17,6 @@ model_class!(
     /// A fitted matrix factorisation.
     Pmf,
     Ratings,
-    ["pmf"],
     begins
 );
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use lehr::run::fit::{Progress, State, Watcher};
-use lehr::run::trace::Observation;
+use lehr::fit::Observation;
+use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

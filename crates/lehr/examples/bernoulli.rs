@@ -12,16 +12,12 @@
 //! bound    sum_n ln sum_k exp(l_nk) - KL(q(pi)) - sum_kj KL(q(p_kj))
 //! ```
 
-use lehr::data::Points;
 use lehr::family::{beta, dirichlet};
-use lehr::lambda::Lambda;
-use lehr::math::rng::{Address, Purpose};
-use lehr::math::table::Table;
-use lehr::model::{Ask, Layout, Model, Place, RowSet, Shard, Stats};
-use lehr::run::fit::{Problem, fit};
-use lehr::step::schedule::Effective;
-use lehr::step::update::from_raw;
-use lehr::{Error, FitConfig, Result};
+use lehr::model::{
+    Address, Ask, Lambda, Layout, Model, Purpose, RowSet, Shard, Shared, Stats, Table, Target,
+    from_raw,
+};
+use lehr::{Effective, Error, FitConfig, Points, Result};
 
 /// The model: its size and its prior.
 pub struct BernoulliMixture {
@@ -48,7 +44,7 @@ impl Model for BernoulliMixture {
     type Data = Points;
     /// Row k: E ln pi_k + sum_j E ln(1 - p_kj), then E ln(p_kj / (1 - p_kj)) for every column j.
     type Expect = Table;
-    type Local = Stats;
+    type Pass = Shared<Stats>;
     /// x_n and phi_n of one item.
     type Scratch = (Vec<f64>, Vec<f64>);
 
@@ -126,8 +122,8 @@ impl Model for BernoulliMixture {
         }
     }
 
-    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
-        let raw = raw.row(place.row);
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        let raw = raw.row(target.row);
         increment[..raw.len()].copy_from_slice(raw);
         for (f, s) in increment[raw.len()..].iter_mut().zip(&raw[1..]) {
             *f = raw[0] - s;
@@ -136,11 +132,6 @@ impl Model for BernoulliMixture {
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
         lambda.iter().all(|&x| x > 1e-9)
-    }
-
-    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        // Up to rounding: N_k - S_kj of a bit that is always on is only nearly 0.
-        lambda[0] >= self.a0 && lambda[1..].iter().all(|&x| x >= (1.0 - 1e-9) * self.b0)
     }
 
     fn global_bound(&self, lambda: &Lambda, _expect: &Table) -> f64 {
@@ -184,8 +175,7 @@ fn main() -> Result<()> {
     let effective = Effective::Constant(20.0);
     let svi_plus = FitConfig { batch: Some(200), effective, ..FitConfig::default() };
     for (title, config) in [("batch VI", FitConfig::default()), ("SVI+", svi_plus)] {
-        let problem = Problem { model: &model, data: &data, heldout: None };
-        let fitted = fit(problem, &config.check(data.n_items())?, 0, None, &mut ())?;
+        let fitted = lehr::fit(&model, &data).config(config).run()?;
         println!("{title}: bound {:.2} after {} steps", fitted.outcome.bound, fitted.outcome.steps);
         for line in (0..25).step_by(5) {
             for row in fitted.state.lambda.table().rows() {

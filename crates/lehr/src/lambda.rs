@@ -84,14 +84,14 @@ impl Lambda {
     }
 
     /// Whether every row is current as it is stored.
-    pub fn is_settled(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         self.lazy.as_ref().is_none_or(|lazy| lazy.now == 0.0)
     }
 
-    /// All rows. Models without lazy rows can always use this; others only when settled, as a
-    /// finished fit is.
+    /// All rows. Models without lazy rows can always use this; others only when all rows are current, as those of a
+    /// finished fit are.
     pub fn table(&self) -> &Table {
-        assert!(self.is_settled(), "a lazy lambda is read row by row, or settled first");
+        assert!(self.is_current(), "a lazy lambda is read row by row, or brought up to date first");
         &self.stored
     }
 
@@ -132,14 +132,14 @@ impl Lambda {
     /// A copy in which every row is current; `prior` writes a row's eta.
     pub fn current(&self, prior: impl Fn(usize, &mut [f64]) + Sync) -> Table {
         let mut table = self.stored.clone();
-        if let Some(lazy) = self.lazy.as_ref().filter(|_| !self.is_settled()) {
+        if let Some(lazy) = self.lazy.as_ref().filter(|_| !self.is_current()) {
             bring_up_to_date(&mut table, lazy, prior);
         }
         table
     }
 
-    /// Brings every row up to date for good and sums the columns afresh. Costs a pass over all rows.
-    pub fn settle(&mut self, prior: impl Fn(usize, &mut [f64]) + Sync) {
+    /// Brings every row up to date for good and sums the columns again. Costs a pass over all rows.
+    pub fn catch_up(&mut self, prior: impl Fn(usize, &mut [f64]) + Sync) {
         let Some(lazy) = &mut self.lazy else { return };
         if lazy.now != 0.0 {
             bring_up_to_date(&mut self.stored, lazy, prior);

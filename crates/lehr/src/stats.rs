@@ -9,6 +9,7 @@ use crate::math::table::Table;
 /// Some rows of lambda, rising, and how many items of the batch touch each. A row's place among them
 /// is its slot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Listed", into = "Listed")]
 pub struct RowSet {
     n_rows: usize,
     /// All rows; the lists below stay empty.
@@ -21,6 +22,30 @@ pub struct RowSet {
     slots: Vec<u32>,
     /// One bit per row, while rows are being inserted.
     marks: Vec<u64>,
+}
+
+/// A set as it is sent: nothing in it is as long as there are rows.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    n_rows: usize,
+    /// The rows, and how many items touch each; none if all are in the set.
+    rows: Option<(Vec<u32>, Vec<u32>)>,
+}
+
+impl From<RowSet> for Listed {
+    fn from(set: RowSet) -> Self {
+        Listed { n_rows: set.n_rows, rows: (!set.all).then_some((set.rows, set.counts)) }
+    }
+}
+
+impl From<Listed> for RowSet {
+    fn from(listed: Listed) -> Self {
+        let mut set = RowSet::all(listed.n_rows);
+        if let Some((rows, counts)) = listed.rows {
+            set.collect_counted(|touch| rows.iter().zip(&counts).for_each(|(&r, &n)| touch(r, n)));
+        }
+        set
+    }
 }
 
 impl RowSet {
@@ -44,23 +69,30 @@ impl RowSet {
     /// Collects the rows that `touch` names, each as often as it is named. Memory is reused; the
     /// cost is that of the calls, plus a look at one bit per row there is.
     pub fn collect(&mut self, touch: impl FnOnce(&mut dyn FnMut(&[u32]))) {
+        self.open();
+        let (slots, marks) = (&mut self.slots, &mut self.marks);
+        touch(&mut |rows| rows.iter().for_each(|&row| count(slots, marks, row, 1)));
+        self.close();
+    }
+
+    /// The same, each row being named with how often items touch it.
+    pub fn collect_counted(&mut self, touch: impl FnOnce(&mut dyn FnMut(u32, u32))) {
+        self.open();
+        let (slots, marks) = (&mut self.slots, &mut self.marks);
+        touch(&mut |row, times| count(slots, marks, row, times));
+        self.close();
+    }
+
+    fn open(&mut self) {
         self.all = false;
         self.slots.resize(self.n_rows, 0);
         self.marks.resize(self.n_rows.div_ceil(64), 0);
         self.rows.clear();
         self.counts.clear();
-        let (slots, marks) = (&mut self.slots, &mut self.marks);
-        touch(&mut |rows| {
-            for &row in rows {
-                let (word, bit) = (row as usize / 64, 1u64 << (row % 64));
-                let count = &mut slots[row as usize];
-                if marks[word] & bit == 0 {
-                    marks[word] |= bit;
-                    *count = 0;
-                }
-                *count += 1;
-            }
-        });
+    }
+
+    /// Puts the rows that were counted into their order.
+    fn close(&mut self) {
         for (word, mark) in self.marks.iter_mut().enumerate() {
             let mut left = std::mem::take(mark);
             while left != 0 {
@@ -71,6 +103,11 @@ impl RowSet {
                 self.rows.push(row);
             }
         }
+    }
+
+    /// Whether it holds all rows there are, whatever the items.
+    pub fn is_all(&self) -> bool {
+        self.all
     }
 
     /// How many rows.
@@ -114,6 +151,18 @@ impl RowSet {
     pub fn count(&self, slot: usize) -> Option<u32> {
         if self.all { None } else { Some(self.counts[slot]) }
     }
+}
+
+/// Counts a row that items touch.
+#[inline]
+fn count(slots: &mut [u32], marks: &mut [u64], row: u32, times: u32) {
+    let (word, bit) = (row as usize / 64, 1u64 << (row % 64));
+    let count = &mut slots[row as usize];
+    if marks[word] & bit == 0 {
+        marks[word] |= bit;
+        *count = 0;
+    }
+    *count += times;
 }
 
 /// Summed statistics before they become natural parameters: row r feeds row r of lambda.

@@ -7,10 +7,10 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{ForModel, for_every_shared_model, made_ratings, start};
-use lehr::model::{Ask, Dataset, Local, Model, RowSet, RowShard, Shard};
+use common::{ForSharedModel, for_every_shared_model, made_ratings, start};
+use lehr::fit::State;
+use lehr::model::{Ask, Dataset, Local, Model, RowSet, RowShard, Shard, SharedModel};
 use lehr::models::{Pmf, PmfParams};
-use lehr::run::fit::State;
 
 thread_local! {
     /// Requests of this thread; others (the test harness) do not count.
@@ -52,8 +52,8 @@ fn requests(work: impl FnOnce()) -> u64 {
 #[test]
 fn a_warm_local_step_does_not_allocate() {
     struct Warm;
-    impl ForModel for Warm {
-        fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data) {
+    impl ForSharedModel for Warm {
+        fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data) {
             let layout = model.layout();
             let mut expect = M::Expect::default();
             let rows = RowSet::all(layout.n_rows);
@@ -103,7 +103,7 @@ fn a_warm_row_step_does_not_allocate() {
             };
             let ask = Ask { bound: !noisy, ..Ask::TRAIN };
             let count = requests(|| {
-                model.row_step(&expect, shard, ask, &mut scratch, &mut stats, &mut bounds);
+                model.local_step(&expect, shard, ask, &mut scratch, &mut stats, &mut bounds);
             });
             // The first two passes warm up.
             assert!(pass < 2 || count == 0, "exact {exact}, pass {pass}: {count} allocations");

@@ -1,21 +1,25 @@
 //! The laws that every model obeys, checked with every model: the eight Gaussian mixtures, the one of
-//! the example that we do not ship, and LDA.
+//! the example that we do not ship, LDA and PMF. Some have a meaning only where all rows share a batch.
 
 mod common;
 
 use common::{
-    ForModel, ForPointsModel, bits, deviation, for_every_model, for_every_points_model,
-    for_every_shared_model, start, sweeps, watched,
+    ForModel, ForPointsModel, ForSharedModel, above_prior, bits, deviation, for_every_model,
+    for_every_points_model, for_every_shared_model, hyper, start, sweeps, watched,
 };
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::State;
+use lehr::lambda::Lambda;
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Blocks, Dataset, Layout, Local, Model, Place, RowSet, SHARD, Shard, Stats};
+use lehr::model::{
+    Ask, Dataset, Layout, Local, Model, RowSet, SHARD, Shard, Shared, SharedModel, Stats, Target,
+};
 use lehr::models::{Mixture, Stored};
-use lehr::run::fit::State;
 use lehr::step::anneal::{Law, weights};
-use lehr::step::local::{Executor, Threads};
+use lehr::step::engine::{Engine, Threads, Work};
+use lehr::step::pass::{BatchOf, Pass};
 use lehr::step::sample::Batch;
 use lehr::step::schedule::Effective;
 use lehr::step::warm::Warm;
@@ -27,7 +31,7 @@ macro_rules! law {
         fn $name() {
             struct Law;
             impl ForPointsModel for Law {
-                fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+                fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
                     $check(name, model, data);
                 }
             }
@@ -38,8 +42,8 @@ macro_rules! law {
         #[test]
         fn $name() {
             struct Law;
-            impl ForModel for Law {
-                fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data) {
+            impl ForSharedModel for Law {
+                fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data) {
                     $check(name, model, data);
                 }
             }
@@ -68,21 +72,32 @@ fn raw_of<M: Model>(model: &M) -> Stats {
     Stats::new(n_rows, raw_width)
 }
 
-/// The laws of noise that this model knows.
-fn laws_of<M: Model>(model: &M) -> &'static [Law] {
-    if model.layout().blocks == Blocks::PerRow { &LAWS[..3] } else { &LAWS }
+/// The laws of noise that the model of these data knows: where every row has a batch of its own, none lags.
+fn laws_of<D: Dataset>(data: &D) -> &'static [Law] {
+    let per_row = !data.groups(0).is_empty();
+    if per_row { &LAWS[..3] } else { &LAWS }
 }
 
-/// Everything, as the first pass of a step sees it.
-fn everything<M: Model>(model: &M, data: &M::Data) -> Batch {
-    match model.layout().blocks {
-        Blocks::One => Batch::all(data.n_items()),
-        Blocks::PerRow => Batch::of_blocks(&model.layout(), 0, data.groups(0)),
-    }
+/// Everything, as the first pass of a step sees it: the batch, its rows and their expectations.
+fn everything<M: Model>(
+    model: &M,
+    data: &M::Data,
+    lambda: &Table,
+) -> (BatchOf<M>, RowSet, M::Expect) {
+    let items: Vec<u32> = (0..data.n_items() as u32).collect();
+    let (mut engine, lambda) = (Threads::new(model, data), State::at(model, lambda.clone()).lambda);
+    let mut expect = M::Expect::default();
+    let all = M::Pass::for_bound(model, &mut engine, &lambda, &items, &mut expect).unwrap();
+    (all.0, all.1, expect)
 }
 
-/// Statistics and bound of `items` at `lambda`, by the library's executor.
-fn pass<M: Model>(model: &M, data: &M::Data, lambda: &Table, items: Vec<u32>) -> (Stats, f64) {
+/// Statistics and bound of `items` at `lambda`, by the library's engine.
+fn pass<M: SharedModel>(
+    model: &M,
+    data: &M::Data,
+    lambda: &Table,
+    items: Vec<u32>,
+) -> (Stats, f64) {
     let mut stats = raw_of(model);
     let batch = Batch::of(items, data.n_items());
     let expect = expect_of(model, lambda);
@@ -101,15 +116,15 @@ fn local_pass<M: Model>(
     model: &M,
     expect: &M::Expect,
     data: &M::Data,
-    batch: &Batch,
+    batch: &BatchOf<M>,
     stats: &mut Stats,
 ) -> f64 {
-    let warm = &mut Warm::off();
-    Threads::new().local_pass(model, expect, data, batch, Ask::TRAIN, warm, stats).bound
+    let work = Work { model, expect, batch, ask: Ask::TRAIN };
+    Threads::new(model, data).sum(work, &mut Warm::off(), stats).unwrap().bound
 }
 
 law!(shared: statistics_become_parameters_linearly(300), linear);
-fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
+fn linear<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (one, _) = pass(model, data, &lambda, (0..100).collect());
     let (two, _) = pass(model, data, &lambda, (100..300).collect());
@@ -122,8 +137,8 @@ fn linear<M: Model>(name: &str, model: &M, data: &M::Data) {
         for row in 0..model.layout().n_rows {
             let natural = |raw: &Stats| {
                 let mut increment = vec![f64::NAN; phase.columns.len()];
-                let place = Place { hyper: &model.hyper(), phase: at, row, old: lambda.row(row) };
-                model.to_natural(place, raw, &mut increment);
+                let target = Target { hyper: &hyper(model), phase: at, row, old: lambda.row(row) };
+                model.to_natural(target, raw, &mut increment);
                 increment
             };
             let (one, two) = (natural(&one), natural(&two));
@@ -142,15 +157,15 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
     assert_eq!(layout.phases.last().unwrap().columns.end, layout.width, "{name}");
     let mut eta = vec![f64::NAN; layout.width];
     for row in 0..layout.n_rows {
-        model.prior(&model.hyper(), row, &mut eta);
+        model.prior(&hyper(model), row, &mut eta);
         assert!(eta.iter().all(|x| x.is_finite()), "{name}: {eta:?}");
         assert!(
-            model.in_domain(row, &eta) && model.above_prior(&model.hyper(), row, &eta),
+            model.in_domain(row, &eta) && above_prior(model, &hyper(model), row, &eta),
             "{name}, row {row}"
         );
         let half: Vec<f64> = eta.iter().map(|x| 0.5 * x).collect();
         assert!(
-            !model.above_prior(&model.hyper(), row, &half),
+            !above_prior(model, &hyper(model), row, &half),
             "{name}, row {row}: half the prior"
         );
         let negative: Vec<f64> = eta.iter().map(|x| -x).collect();
@@ -163,14 +178,14 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
         let valid = |(row, values): (usize, &[f64])| {
             values.iter().all(|x| x.is_finite())
                 && model.in_domain(row, values)
-                && model.above_prior(&model.hyper(), row, values)
+                && above_prior(model, &hyper(model), row, values)
         };
         assert!(lambda.rows().enumerate().all(valid), "{name}, restart {restart}");
         // Noiseless updates stay at or above the prior: what `reject-below-prior` relies on.
         let (state, _) = sweeps(model, data, lambda, 3);
         let hyper = &state.lambda.hyper;
         let valid = |(row, values): (usize, &[f64])| {
-            model.in_domain(row, values) && model.above_prior(hyper, row, values)
+            model.in_domain(row, values) && above_prior(model, hyper, row, values)
         };
         assert!(state.lambda.table().rows().enumerate().all(valid), "{name}, restart {restart}");
         assert_eq!(state.guard_hits, 0, "{name}");
@@ -178,7 +193,7 @@ fn domain<M: Model>(name: &str, model: &M, data: &M::Data) {
 }
 
 law!(points: shards_are_merged_in_their_order(3000), merge);
-fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
+fn merge<M: SharedModel<Data = Points>>(name: &str, model: &M, data: &Points) {
     let lambda = start(model, data);
     let items: Vec<u32> = (0..data.n_items() as u32).rev().collect();
     let (whole, whole_bound) = pass(model, data, &lambda, items.clone());
@@ -193,14 +208,14 @@ fn merge<M: Model<Data = Points>>(name: &str, model: &M, data: &Points) {
 }
 
 law!(shared: an_empty_batch_changes_nothing(300), empty);
-fn empty<M: Model>(name: &str, model: &M, data: &M::Data) {
+fn empty<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (nothing, bound) = pass(model, data, &lambda, Vec::new());
     assert!(nothing.values().iter().all(|&x| x.to_bits() == 0) && bound.to_bits() == 0, "{name}");
 }
 
 law!(shared: a_local_step_does_not_remember(300), adds);
-fn adds<M: Model>(name: &str, model: &M, data: &M::Data) {
+fn adds<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
     let (expect, mut scratch) = (expect_of(model, &lambda), model.scratch());
     let layout = model.layout();
@@ -237,14 +252,11 @@ fn adds<M: Model>(name: &str, model: &M, data: &M::Data) {
 law!(expectations_and_statistics_survive_the_wire(700), wire);
 fn wire<M: Model>(name: &str, model: &M, data: &M::Data) {
     let lambda = start(model, data);
-    let expect = expect_of(model, &lambda);
+    let (batch, rows, expect) = everything(model, data, &lambda);
     let text = serde_json::to_string(&expect).unwrap();
     let received: M::Expect = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let batch = everything(model, data);
     let (mut here, mut there) = (raw_of(model), raw_of(model));
-    if let Some(blocks) = &batch.blocks {
-        (here.rows, there.rows) = (blocks.rows.clone(), blocks.rows.clone());
-    }
+    (here.rows, there.rows) = (rows.clone(), rows);
     let one = local_pass(model, &expect, data, &batch, &mut here);
     let two = local_pass(model, &received, data, &batch, &mut there);
     assert_eq!(bits(here.values()), bits(there.values()), "{name}");
@@ -259,9 +271,12 @@ fn plain<M: Model>(name: &str, model: &M, data: &M::Data) {
     // The stopping rule is on: a run without noise must also end where plain SVI ends.
     for batch in [None, Some(200)] {
         let size = batch.unwrap_or(data.n_items()).min(data.largest_block()) as f64;
-        let base = FitConfig { batch, steps: Some(60), tol: 1e-4, ..FitConfig::default() };
+        // PMF looks at the bound less often where there may be noise, unless it is told how often.
+        let eval_every = batch.is_none().then_some(1);
+        let base =
+            FitConfig { batch, steps: Some(60), tol: 1e-4, eval_every, ..FitConfig::default() };
         let svi = watched(model, data, &base, 2);
-        for &law in laws_of(model) {
+        for &law in laws_of(data) {
             for effective in [
                 Effective::Constant(size),
                 Effective::Linear(size),
@@ -288,7 +303,7 @@ law!(one_two_and_seven_threads_give_the_same_bits(3000), threads);
 fn threads<M: Model>(name: &str, model: &M, data: &M::Data) {
     let base = FitConfig { steps: Some(6), tol: 0.0, n_init: 2, ..FitConfig::default() };
     let mut configs = vec![base.clone(), FitConfig { batch: Some(1600), ..base.clone() }];
-    for &law in laws_of(model) {
+    for &law in laws_of(data) {
         let effective = Effective::Constant((0.125 * data.largest_block().min(1600) as f64).ceil());
         configs.push(FitConfig { batch: Some(1600), effective, law, ..base.clone() });
         configs.push(FitConfig { effective, law, ..base.clone() });
@@ -372,5 +387,82 @@ fn annealing_weights_sum_to_the_size_of_the_batch() {
         let mut out = vec![f64::NAN; 9];
         weights(law, 9.0, true, Address::new(5, Purpose::Noise, 0, 0), &mut out);
         assert!(out.iter().all(|w| w.to_bits() == 1f64.to_bits()), "{law:?}");
+    }
+}
+
+/// A mixture of Bernoullis that looks at the expectations it is given with the bound.
+struct Watchful(common::BernoulliMixture);
+
+impl Model for Watchful {
+    type Data = Points;
+    type Expect = Table;
+    type Pass = Shared<Stats>;
+    type Scratch = (Vec<f64>, Vec<f64>);
+
+    fn name(&self) -> &'static str {
+        "watchful"
+    }
+
+    fn layout(&self) -> Layout {
+        self.0.layout()
+    }
+
+    fn prior(&self, hyper: &[f64], row: usize, eta: &mut [f64]) {
+        self.0.prior(hyper, row, eta);
+    }
+
+    fn start(&self, data: &Points, address: Address, lambda: &mut Table) -> lehr::Result<()> {
+        self.0.start(data, address, lambda)
+    }
+
+    fn refresh(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Table) {
+        self.0.refresh(lambda, rows, expect);
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        self.0.scratch()
+    }
+
+    fn local_step(
+        &self,
+        expect: &Table,
+        shard: Shard<'_, Points>,
+        ask: Ask,
+        scratch: &mut Self::Scratch,
+        stats: &mut Stats,
+        bounds: &mut [f64],
+    ) {
+        self.0.local_step(expect, shard, ask, scratch, stats, bounds);
+    }
+
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        self.0.to_natural(target, raw, increment);
+    }
+
+    fn in_domain(&self, row: usize, lambda: &[f64]) -> bool {
+        self.0.in_domain(row, lambda)
+    }
+
+    fn global_bound(&self, lambda: &Lambda, expect: &Table) -> f64 {
+        let mut now = Table::default();
+        self.0.refresh(lambda, &RowSet::all(self.layout().n_rows), &mut now);
+        assert!(expect.values() == now.values(), "expectations of another lambda");
+        self.0.global_bound(lambda, expect)
+    }
+}
+
+/// Also at the end of a fit by batches, when no step follows that would need them.
+#[test]
+fn a_bound_comes_with_the_expectations_of_its_lambda() {
+    let letters = common::bernoulli::noisy_letters(300, 0.2, 7).unwrap();
+    let model = Watchful(common::letters_model());
+    for batch in [None, Some(50)] {
+        let base = FitConfig { tol: 0.0, eval_every: Some(3), ..FitConfig::default() };
+        let config = FitConfig { batch, steps: Some(7), ..base };
+        let (fitted, bounds) = watched(&model, &letters, &config, 1);
+        assert_eq!(bounds.len(), 4, "steps 0, 3, 6 and the last");
+        let engine = &mut Threads::new(&model, &letters);
+        let exact = lehr::fit::bound(&model, &fitted.state.lambda, engine).unwrap();
+        assert!((bounds[3] / exact - 1.0).abs() < 1e-12, "{} and {exact}", bounds[3]);
     }
 }

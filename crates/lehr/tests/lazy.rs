@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use common::{bits, rng, small_corpus};
 use lehr::FitConfig;
 use lehr::data::Docs;
+use lehr::fit::Observation;
+use lehr::fit::{FitBuilder, Fitted, Progress, Resume, State, Watcher};
 use lehr::lambda::Lambda;
 use lehr::math::table::Table;
 use lehr::model::{Model, RowSet, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::checkpoint::{self, Saved};
-use lehr::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
-use lehr::run::trace::Observation;
 use lehr::step::update::{Guard, Step, Steps, Updater};
+use lehr::store::{Saved, checkpoint};
 
 const WORDS: usize = 700;
 const TOPICS: usize = 3;
@@ -52,12 +52,12 @@ fn apply(model: &Lda, rho: f64, scale: f64, raw: &Stats, lambda: &mut Lambda) {
     let (steps, mut raw) = (Steps::All(step), raw.clone());
     let guarded =
         Updater::new(model, Guard::Clamp).apply(model, 0..1, steps, &mut raw, never, lambda);
-    assert_eq!(guarded.hits, 0);
+    assert_eq!(guarded.unwrap().hits, 0);
 }
 
-fn settled(lambda: &Lambda) -> Lambda {
+fn caught_up(lambda: &Lambda) -> Lambda {
     let mut lambda = lambda.clone();
-    lambda.settle(|_, row| row.fill(ETA));
+    lambda.catch_up(|_, row| row.fill(ETA));
     lambda
 }
 
@@ -91,17 +91,17 @@ fn a_thousand_sparse_steps_are_those_of_a_dense_table() {
         let sums: Vec<f64> =
             (0..TOPICS).map(|k| dense.iter().skip(k).step_by(TOPICS).sum()).collect();
         largest[1] = largest[1].max(worst(lambda.totals(), &sums));
-        largest[2] = largest[2].max(worst(settled(&lambda).totals(), &sums));
+        largest[2] = largest[2].max(worst(caught_up(&lambda).totals(), &sums));
         let mut row = [0.0; TOPICS];
         lambda.read(t % WORDS, &[ETA; TOPICS], &mut row);
         assert_eq!(bits(&row), bits(now.row(t % WORDS)));
     }
     println!(
-        "lambda {:.1e}, totals {:.1e}, settled totals {:.1e}",
+        "lambda {:.1e}, totals {:.1e}, totals of current rows {:.1e}",
         largest[0], largest[1], largest[2]
     );
     assert!(largest.iter().all(|&x| x < 1e-10), "{largest:?}");
-    assert!(!lambda.is_settled());
+    assert!(!lambda.is_current());
 }
 
 #[test]
@@ -119,11 +119,11 @@ fn a_step_of_one_forgets_everything() {
             assert_eq!(x, ETA + natural, "row {row}, topic {k}");
         }
     }
-    assert!(worst(lambda.totals(), settled(&lambda).totals()) < 1e-14);
+    assert!(worst(lambda.totals(), caught_up(&lambda).totals()) < 1e-14);
 }
 
 #[test]
-fn settling_changes_nothing_but_the_form() {
+fn catching_up_changes_nothing_but_the_form() {
     let (model, mut rng) = (lda(), rng(3));
     let start = (0..WORDS * TOPICS).map(|_| rng.gamma(2.0)).collect();
     let mut lambda = State::at(&model, Table::from_values(WORDS, TOPICS, start).unwrap()).lambda;
@@ -131,10 +131,10 @@ fn settling_changes_nothing_but_the_form() {
         apply(&model, 0.1, 3.0, &stats(&[t, 9 * t], |_, _| 0.5), &mut lambda);
     }
     let current = lambda.current(|_, row| row.fill(ETA));
-    let done = settled(&lambda);
-    assert!(done.is_settled() && !lambda.is_settled());
+    let done = caught_up(&lambda);
+    assert!(done.is_current() && !lambda.is_current());
     assert_eq!(bits(done.table().values()), bits(current.values()));
-    assert_eq!(settled(&done), done, "settling twice");
+    assert_eq!(caught_up(&done), done, "catching up twice");
     assert!(worst(done.totals(), lambda.totals()) < 1e-12);
     let unused = Default::default();
     let found = model.global_bound(&lambda, &unused) / model.global_bound(&done, &unused) - 1.0;
@@ -172,20 +172,23 @@ impl Watcher for Stopper {
     }
 }
 
+fn on_two_threads<'a>(lda: &'a Lda, docs: &'a Docs, config: &FitConfig) -> FitBuilder<'a, Lda> {
+    lehr::fit(lda, docs).config(config.clone()).threads(2)
+}
+
 /// A fit that is saved, loaded and continued after `stop` steps, if given.
-fn fit_with_break(lda: &Lda, docs: &Docs, config: &FitConfig, stop: Option<u64>) -> Fit {
-    let plan = config.check(docs.n_items()).unwrap();
-    let problem = Problem { model: lda, data: docs, heldout: None };
-    let Some(at) = stop else { return fit(problem, &plan, 2, None, &mut ()).unwrap() };
+fn fit_with_break(lda: &Lda, docs: &Docs, config: &FitConfig, stop: Option<u64>) -> Fitted {
+    let Some(at) = stop else { return on_two_threads(lda, docs, config).run().unwrap() };
     let mut stopper = Stopper { at, now: false, saved: None };
-    fit(problem, &plan, 2, None, &mut stopper).unwrap();
+    on_two_threads(lda, docs, config).watch(&mut stopper).run().unwrap();
     let name = format!("lehr-lazy-{}-{at}-{}.safetensors", std::process::id(), config.warm);
     let path: PathBuf = std::env::temp_dir().join(name);
     checkpoint::save(&path, lda, &Saved::Pending(stopper.saved.unwrap())).unwrap();
     let loaded = checkpoint::load(&path, lda).unwrap();
     std::fs::remove_file(&path).unwrap();
     let Saved::Pending(progress) = loaded else { panic!("it was under way") };
-    fit(problem, &plan, 2, Some((progress, Vec::new())), &mut ()).unwrap()
+    let resume = Resume { progress, history: Vec::new() };
+    on_two_threads(lda, docs, config).from(resume).run().unwrap()
 }
 
 #[test]
@@ -247,12 +250,10 @@ fn stop_at_an_observation(warm: bool) {
         let base = FitConfig { batch, warm, steps: Some(40), tol: 0.0, ..FitConfig::default() };
         let config = FitConfig { eval_every: Some(5), ..base };
         let whole = fit_with_break(&lda, &docs, &config, None);
-        let plan = config.check(docs.n_items()).unwrap();
-        let problem = Problem { model: &lda, data: &docs, heldout: None };
         let mut impatient = Impatient { at: 15, now: false };
-        let part = fit(problem, &plan, 2, None, &mut impatient).unwrap();
-        let resume = Some((part.pending.unwrap(), Vec::new()));
-        let rest = fit(problem, &plan, 2, resume, &mut ()).unwrap();
+        let part = on_two_threads(&lda, &docs, &config).watch(&mut impatient).run().unwrap();
+        let resume = Resume { progress: part.pending.unwrap(), history: Vec::new() };
+        let rest = on_two_threads(&lda, &docs, &config).from(resume).run().unwrap();
         assert_eq!(rest.state.lambda, whole.state.lambda, "batch {batch:?}, warm {warm}");
     }
 }
@@ -266,9 +267,6 @@ fn looking_at_the_bound_at_the_end_leaves_no_trace() {
         |steps| FitConfig { warm: true, steps: Some(steps), tol: 0.0, ..FitConfig::default() };
     let whole = fit_with_break(&lda, &docs, &config(20), None);
     let first = fit_with_break(&lda, &docs, &config(10), None);
-    let progress = Progress { restart: 0, state: first.state, done: Vec::new(), best: None };
-    let plan = config(20).check(docs.n_items()).unwrap();
-    let problem = Problem { model: &lda, data: &docs, heldout: None };
-    let rest = fit(problem, &plan, 2, Some((progress, Vec::new())), &mut ()).unwrap();
+    let rest = on_two_threads(&lda, &docs, &config(20)).from(first.state).run().unwrap();
     assert_eq!(rest.state.lambda, whole.state.lambda);
 }

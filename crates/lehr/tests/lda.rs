@@ -7,16 +7,15 @@ use common::{
 };
 use lehr::FitConfig;
 use lehr::data::Docs;
+use lehr::fit::Observation;
+use lehr::fit::{Fitted, State, bound};
 use lehr::math::rng::{Address, Purpose};
 use lehr::math::table::Table;
-use lehr::model::{Ask, Local, Model, RowSet, Shard, Stats};
+use lehr::model::{Ask, Local, Model, RowSet, Shard, SharedModel, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::run::fit::{Fit, Problem, State, fit};
-use lehr::run::objective;
-use lehr::run::trace::Observation;
 use lehr::step::anneal::{Law, weights};
-use lehr::step::local::{Executor, Threads};
+use lehr::step::engine::{Engine, Threads, Work};
 use lehr::step::sample::{Batch, Sampling};
 use lehr::step::schedule::Effective;
 use lehr::step::update::Guard;
@@ -32,12 +31,11 @@ fn fitted(
     docs: &Docs,
     heldout: Option<&Docs>,
     config: &FitConfig,
-) -> (Fit, Vec<Observation>) {
-    let plan = config.check(docs.n_items()).unwrap();
+) -> (Fitted, Vec<Observation>) {
     let mut recorder = Recorder::default();
-    let problem = Problem { model, data: docs, heldout };
-    let fit = fit(problem, &plan, 2, None, &mut recorder).unwrap();
-    (fit, recorder.0)
+    let fit = lehr::fit(model, docs).heldout(heldout).config(config.clone()).threads(2);
+    let fitted = fit.watch(&mut recorder).run().unwrap();
+    (fitted, recorder.0)
 }
 
 /// Statistics of a batch at lambda, and the documents' parts of the bound.
@@ -47,7 +45,8 @@ fn pass(model: &Lda, docs: &Docs, lambda: &Table, batch: &Batch, ask: Ask) -> (S
     let mut expect = Default::default();
     model.refresh(&State::at(model, lambda.clone()).lambda, &stats.rows, &mut expect);
     let off = &mut Warm::off();
-    let bound = Threads::new().local_pass(model, &expect, docs, batch, ask, off, &mut stats).bound;
+    let work = Work { model, expect: &expect, batch, ask };
+    let bound = Threads::new(model, docs).sum(work, off, &mut stats).unwrap().bound;
     (stats, bound)
 }
 
@@ -64,7 +63,7 @@ fn local(
     model.refresh(&State::at(model, lambda.clone()).lambda, &rows, &mut expect);
     let items: Vec<u32> = (0..docs.n_items() as u32).collect();
     let (weights, mut bounds) = (vec![1.0; items.len()], vec![0.0; items.len()]);
-    let mut out = <Lda as Model>::Local::new(&model.layout());
+    let mut out = <Lda as SharedModel>::Local::new(&model.layout());
     // A state of zeros is none, and says that gamma is to be kept.
     let none = vec![0.0; items.len() * model.warm_width()];
     let warm = if warm.is_empty() { &none } else { warm };
@@ -164,7 +163,8 @@ fn the_bound_of_three_documents_from_first_principles() {
                     let values = (0..3 * n_topics).map(|i| lambda[i % n_topics][i / n_topics]);
                     let table = Table::from_values(3, n_topics, values.collect()).unwrap();
                     let state = State::at(&model, table);
-                    let found = objective::bound(&model, &state.lambda, &docs, &mut Threads::new());
+                    let found =
+                        bound(&model, &state.lambda, &mut Threads::new(&model, &docs)).unwrap();
                     let off = (found / expected - 1.0).abs();
                     println!("alpha {alpha}, K {n_topics}, {size}, exact {exact}: {off:.1e}");
                     assert!(off < limit, "{found} for {expected}: {off:e}");
@@ -268,7 +268,7 @@ fn shortcuts_cost_little_of_the_bound() {
 }
 
 /// The largest share of each topic's words that belong to one block, if every block is somebody's.
-fn blocks_found(model: &Lda, fit: &Fit, per_topic: usize) -> Option<f64> {
+fn blocks_found(model: &Lda, fit: &Fitted, per_topic: usize) -> Option<f64> {
     let topics = model.topics(&fit.state.lambda, per_topic, 1.0);
     let (mut seen, mut least) = (Vec::new(), 1.0f64);
     for topic in &topics {

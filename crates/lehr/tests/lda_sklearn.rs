@@ -3,11 +3,11 @@
 mod common;
 
 use lehr::data::Docs;
+use lehr::fit::State;
 use lehr::math::table::Table;
-use lehr::model::{Ask, Local, Model, RowSet, Shard, Stats};
+use lehr::model::{Ask, Local, Model, RowSet, Shard, SharedModel, Stats};
 use lehr::models::{Lda, LdaParams};
-use lehr::run::fit::State;
-use lehr::step::local::{Executor, Threads};
+use lehr::step::engine::{Engine, Threads, Work};
 use lehr::step::sample::Batch;
 use lehr::step::update::{Guard, Step, Steps, Updater};
 use lehr::step::warm::Warm;
@@ -82,10 +82,9 @@ fn pass(case: &Case) -> (Stats, f64) {
     lda.support(docs, &batch.items, &mut stats.rows);
     let mut expect = Default::default();
     lda.refresh(&state.lambda, &stats.rows, &mut expect);
-    let warm = &mut Warm::off();
-    let bound =
-        Threads::new().local_pass(lda, &expect, docs, &batch, Ask::TRAIN, warm, &mut stats).bound;
-    (stats, bound)
+    let work = Work { model: lda, expect: &expect, batch: &batch, ask: Ask::TRAIN };
+    let sums = Threads::new(lda, docs).sum(work, &mut Warm::off(), &mut stats).unwrap();
+    (stats, sums.bound)
 }
 
 fn check(what: &str, topics: usize, exact: bool, found: f64, limits: (f64, f64)) {
@@ -116,7 +115,7 @@ fn topics_of_documents() {
         lda.refresh(&state.lambda, &rows, &mut expect);
         let items: Vec<u32> = (0..docs.n_items() as u32).collect();
         let (weights, mut bounds) = (vec![1.0; items.len()], vec![0.0; items.len()]);
-        let mut local = <Lda as Model>::Local::new(&lda.layout());
+        let mut local = <Lda as SharedModel>::Local::new(&lda.layout());
         // A state of zeros is none, and says that gamma is to be kept.
         let none = vec![0.0; items.len() * lda.warm_width()];
         let shard =
@@ -157,14 +156,10 @@ fn batch_and_online_updates() {
             let mut lambda = case.state.lambda.clone();
             let step = Step { rho, scale, noisy: false };
             let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
-            Updater::new(&case.lda, Guard::Clamp).apply(
-                &case.lda,
-                0..1,
-                Steps::All(step),
-                &mut raw.clone(),
-                never,
-                &mut lambda,
-            );
+            let (steps, raw) = (Steps::All(step), &mut raw.clone());
+            Updater::new(&case.lda, Guard::Clamp)
+                .apply(&case.lda, 0..1, steps, raw, never, &mut lambda)
+                .unwrap();
             let eta = case.lda.eta(&lambda);
             let found = lambda.current(|_, row| row.fill(eta));
             let deviation = worst(found.values(), &by_word(&expected[key], case.topics));

@@ -257,10 +257,6 @@ fn noise_is_drawn_in_one_file() {
     // Which file may hold which word.
     let allowed = |file: &str, word: &str| match file {
         "step/anneal.rs" => true,
-        "math/rng.rs" => word != "fill_normal",
-        "math/kernels/mod.rs" | "math/kernels/normal.rs" | "math/kernels/normal32.rs" => {
-            word == "fill_normal"
-        }
         // Draws from a fitted model, to choose by or to look at.
         "models/pmf/recommend.rs" | "models/mixture/sample.rs" => word == ".normal()",
         _ => word == ".normal()" && file.ends_with("/start.rs"),

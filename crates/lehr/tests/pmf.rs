@@ -3,25 +3,27 @@
 mod common;
 
 use common::{
-    MadeRatings, bits, deviation, every_pmf, made_ratings, ratings_of, start, sweeps, watched,
+    MadeRatings, bits, deviation, every_pmf, hyper, made_ratings, ratings_of, start, sweeps,
+    watched,
 };
 use lehr::FitConfig;
 use lehr::data::{Ratings, Side};
+use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::math::packed::Symmetric;
-use lehr::model::{Dataset, HyperStep, Model, RowSet, Stats};
+use lehr::model::{Dataset, HyperStep, Learn, Model, RowSet, Stats};
 use lehr::models::{Pmf, PmfParams, Stored};
-use lehr::run::fit::State;
-use lehr::run::objective;
-use lehr::step::local::Threads;
+use lehr::step::engine::Threads;
+use lehr::step::sample::RowBatch;
 use lehr::step::schedule::{Effective, StepSize};
+use lehr::store::Folder;
 
 fn small(seed: u64) -> MadeRatings {
     made_ratings((30, 20, 2), 300, (1.0, 0.5, 0.5), seed)
 }
 
 fn bound(pmf: &Pmf, lambda: &Lambda, data: &Ratings) -> f64 {
-    objective::bound(pmf, lambda, data, &mut Threads::new())
+    lehr::fit::bound(pmf, lambda, &mut Threads::new(pmf, data)).unwrap()
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn a_small_problem_agrees_with_brute_force() {
         let table = start(&pmf, ratings);
         let mut ours = State::at(&pmf, table.clone()).lambda;
         let mut theirs = ours.clone();
-        let hyper = pmf.hyper();
+        let hyper = hyper(&pmf);
         for sweep in 0..4 {
             // Brute force, rating by rating, users and then items.
             let found = by_hand(&pmf, ratings, &theirs, n_users, n, 0.4);
@@ -289,18 +291,17 @@ fn gauge_step(pmf: &Pmf, ratings: &Ratings, lambda: &mut Lambda) {
     let mut expect = Default::default();
     pmf.refresh(lambda, &RowSet::all(layout.n_rows), &mut expect);
     let raw = Stats::empty(layout.n_rows, layout.raw_width);
-    let batch = ratings.n_ratings();
     let step = HyperStep {
         step: 1,
         rho: 1.0,
-        batch,
+        size: ratings.n_ratings(),
         full: true,
         epoch_ends: true,
         sums: &[],
         raw: &raw,
-        blocks: None,
+        batch: &RowBatch::all(&layout, 1, ratings.groups(1)),
     };
-    pmf.learn_hyper(step, lambda, &mut expect);
+    pmf.learn(step, lambda, &mut expect);
 }
 
 #[test]
@@ -452,7 +453,7 @@ fn one_rating_none_and_many() {
                 .iter()
                 .zip(&eta)
                 .any(|(x, e)| (x - e).abs() > 1e-6 * (1.0 + e));
-            assert!(!far || lambda.hyper != pmf.hyper(), "{name}: nothing is known of user 1");
+            assert!(!far || lambda.hyper != hyper(&pmf), "{name}: nothing is known of user 1");
             let predictor = pmf.predictor(lambda);
             for i in 0..3 {
                 for j in 0..3 {
@@ -583,8 +584,8 @@ fn saved_and_loaded_it_is_the_same() {
     let made = small(71);
     let pmf = Pmf::new(PmfParams::new(2), &made.ratings).unwrap();
     let folder = tempfile();
-    pmf.save_beside(&folder).unwrap();
-    let back = Pmf::restore(pmf.params().clone(), pmf.frozen(), &folder).unwrap();
+    pmf.sidecars(&mut |name, bytes| Ok(std::fs::write(folder.join(name), bytes).unwrap())).unwrap();
+    let back = Pmf::restore(pmf.params().clone(), pmf.frozen(), &Folder(&folder)).unwrap();
     let (state, _) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 3);
     let scores = |pmf: &Pmf| pmf.predictor(&state.lambda).scores(&made.ratings);
     assert_eq!(scores(&pmf), scores(&back));
@@ -595,7 +596,7 @@ fn saved_and_loaded_it_is_the_same() {
     let last = bytes.len() - 1;
     bytes.truncate(last);
     std::fs::write(&path, bytes).unwrap();
-    let error = Pmf::restore(pmf.params().clone(), pmf.frozen(), &folder).unwrap_err();
+    let error = Pmf::restore(pmf.params().clone(), pmf.frozen(), &Folder(&folder)).unwrap_err();
     assert!(error.to_string().contains("is damaged"), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,17 +1,17 @@
-//! SVI+ where every row is a block of its own: each variable's noise has its own |S| and M, and the
+//! SVI+ where every row has a batch of its own: each variable's noise has its own |S| and M, and the
 //! moments that the theorem asks for.
 
 mod common;
 
-use common::{bits, made_ratings, start, watched};
+use common::{above_prior, bits, hyper, made_ratings, start, watched};
 use lehr::FitConfig;
 use lehr::data::Ratings;
-use lehr::model::{Ask, Dataset, Model, Stats};
+use lehr::fit::State;
+use lehr::model::{Ask, Dataset, Model, RowSet, Stats};
 use lehr::models::{Pmf, PmfParams};
-use lehr::run::fit::{Problem, State};
 use lehr::step::anneal::{Anneal, Law};
-use lehr::step::local::{Executor, Threads};
-use lehr::step::sample::{Batch, Sampler, Sampling};
+use lehr::step::engine::{Engine, Threads, Work};
+use lehr::step::sample::RowBatch;
 use lehr::step::schedule::{Effective, StepSize};
 use lehr::step::update::Guard;
 use lehr::step::warm::Warm;
@@ -28,9 +28,14 @@ fn model(ratings: &Ratings) -> Pmf {
     Pmf::new(params, ratings).unwrap()
 }
 
-/// All ratings in the blocks of a phase, with the noise of step `t`.
-fn noisy_batch(pmf: &Pmf, ratings: &Ratings, phase: usize, law: Law, t: u64) -> Batch {
-    let mut batch = Batch::of_blocks(&pmf.layout(), phase, ratings.groups(phase));
+/// All ratings of every row of a phase, without noise.
+fn everything(pmf: &Pmf, ratings: &Ratings, phase: usize) -> RowBatch {
+    RowBatch::all(&pmf.layout(), phase, ratings.groups(phase))
+}
+
+/// The same with the noise of step `t`.
+fn noisy_batch(pmf: &Pmf, ratings: &Ratings, phase: usize, law: Law, t: u64) -> RowBatch {
+    let mut batch = everything(pmf, ratings, phase);
     let anneal = Anneal {
         effective: Effective::Constant(M),
         law,
@@ -39,16 +44,15 @@ fn noisy_batch(pmf: &Pmf, ratings: &Ratings, phase: usize, law: Law, t: u64) -> 
         seed: 7,
         restart: 0,
     };
-    let mut sampler = Sampler::new(ratings.n_items(), None, Sampling::Epochs, 7, 0);
-    assert!(anneal.weigh(t, &mut sampler, &mut batch));
+    anneal.weigh_rows(t, &mut batch);
+    assert!(batch.noise.is_some());
     batch
 }
 
 fn weights(pmf: &Pmf, ratings: &Ratings, phase: usize, law: Law, t: u64) -> Vec<f32> {
     let batch = noisy_batch(pmf, ratings, phase, law, t);
-    let blocks = batch.blocks.unwrap();
     let mut out = Vec::new();
-    assert!(blocks.noise.unwrap().weights(&blocks.starts, &mut out));
+    assert!(batch.noise.unwrap().weights(&batch.starts, &mut out));
     out
 }
 
@@ -133,13 +137,12 @@ fn any_part_of_the_noise_can_be_drawn_alone() {
     let pmf = model(&ratings);
     for law in LAWS {
         let batch = noisy_batch(&pmf, &ratings, 0, law, 5);
-        let blocks = batch.blocks.unwrap();
-        let noise = blocks.noise.unwrap();
+        let noise = batch.noise.unwrap();
         let (mut whole, mut part) = (Vec::new(), Vec::new());
-        noise.weights(&blocks.starts, &mut whole);
-        for first in 0..blocks.rows.len() {
-            for end in first + 1..(first + 4).min(blocks.starts.len()) {
-                let starts = &blocks.starts[first..=end.min(blocks.starts.len() - 1)];
+        noise.weights(&batch.starts, &mut whole);
+        for first in 0..batch.rows.len() {
+            for end in first + 1..(first + 4).min(batch.starts.len()) {
+                let starts = &batch.starts[first..=end.min(batch.starts.len() - 1)];
                 if noise.weights(starts, &mut part) {
                     assert_eq!(part, whole[starts[0]..starts[starts.len() - 1]], "{law:?}");
                 }
@@ -156,28 +159,25 @@ fn statistics_have_the_mean_and_the_variance_of_a_batch_of_m() {
     let lambda = State::at(&pmf, start(&pmf, &ratings)).lambda;
     let layout = pmf.layout();
     let mut expect = Default::default();
-    pmf.refresh(&lambda, &lehr::model::RowSet::all(layout.n_rows), &mut expect);
-    let pass = |batch: &Batch| {
+    pmf.refresh(&lambda, &RowSet::all(layout.n_rows), &mut expect);
+    let pass = |batch: &RowBatch| {
         let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
-        stats.rows.clone_from(&batch.blocks.as_ref().unwrap().rows);
-        let ask = Ask { bound: false, ..Ask::TRAIN };
-        let warm = &mut Warm::off();
-        Threads::new().local_pass(&pmf, &expect, &ratings, batch, ask, warm, &mut stats);
+        stats.rows.clone_from(&batch.rows);
+        let work = Work { model: &pmf, expect: &expect, batch, ask: Ask::STATS };
+        Threads::new(&pmf, &ratings).sum(work, &mut Warm::off(), &mut stats).unwrap();
         stats
     };
-    let quiet = pass(&Batch::of_blocks(&layout, 0, ratings.groups(0)));
+    let all = everything(&pmf, &ratings, 0);
+    let quiet = pass(&all);
     let row = (0..40).max_by_key(|&r| ratings.groups(0)[r + 1] - ratings.groups(0)[r]).unwrap();
     let range = ratings.groups(0)[row]..ratings.groups(0)[row + 1];
     let n = range.len() as f64;
     // Each rating's own statistics, by giving all others to nobody.
     let single = |i: usize| {
-        let all = Batch::of_blocks(&layout, 0, ratings.groups(0));
-        let mut one = all.quiet_rows(&[row]);
+        let mut one = all.noiseless(&[row]);
         one.items = vec![i as u32];
-        one.size = 1;
-        let blocks = one.blocks.as_mut().unwrap();
-        blocks.starts = vec![0, 1];
-        blocks.populations = vec![1];
+        one.starts = vec![0, 1];
+        one.populations = vec![1];
         pass(&one).row(row).to_vec()
     };
     let each: Vec<Vec<f64>> = range.clone().map(single).collect();
@@ -260,7 +260,7 @@ fn guards_keep_every_row_in_its_domain_and_count() {
         assert!(state.lambda.table().rows().enumerate().all(valid), "{guard}");
         assert!(bounds.iter().all(|b| b.is_finite()), "{guard}");
         if guard == Guard::RejectBelowPrior {
-            let above = |(row, x): (usize, &[f64])| pmf.above_prior(&pmf.hyper(), row, x);
+            let above = |(row, x): (usize, &[f64])| above_prior(&pmf, &hyper(&pmf), row, x);
             assert!(state.lambda.table().rows().enumerate().all(above));
         }
     }
@@ -286,8 +286,7 @@ fn a_guard_does_to_a_row_what_it_says() {
         watched(&pmf, &ratings, &config, 1).0.state
     };
     let plain = step(Effective::Off, Guard::Reject);
-    let problem = Problem { model: &pmf, data: &ratings, heldout: None };
-    let begin = State::start(problem, FitConfig::default().seed, 0).unwrap();
+    let begin = State::start(&pmf, &ratings, FitConfig::default().seed, 0).unwrap();
     // Items see users that differ; users see the same items. Those with one rating or none have no noise.
     let is_noisy = |row: &usize| ratings.groups(0)[row + 1] > ratings.groups(0)[*row] + 1;
     let rows = |state: &State, row: usize| state.lambda.table().row(row).to_vec();
@@ -298,7 +297,7 @@ fn a_guard_does_to_a_row_what_it_says() {
             let (old, new) = (rows(&begin, row), rows(&noisy, row));
             assert_ne!(bits(&new), bits(&old), "{guard}: row {row} stands still");
             let mut prior = vec![0.0; new.len()];
-            pmf.prior(&pmf.hyper(), row, &mut prior);
+            pmf.prior(&hyper(&pmf), row, &mut prior);
             let towards_prior = |(new, (old, prior)): (&f64, (&f64, &f64))| {
                 (new - ((1.0 - rho) * old + rho * prior)).abs() < 1e-12
             };

@@ -52,12 +52,14 @@ fn every_field_has_a_row_and_every_row_a_field() {
 fn defaults_that_belong_to_a_model_hold_in_rust() {
     let ids = || {
         let mut ids = Ids::default();
-        (0..4).for_each(|id| drop(ids.insert_integer(id)));
+        for id in 0..4 {
+            ids.insert_integer(id);
+        }
         ids
     };
-    let user: Vec<u32> = (0..16).map(|n| n / 4).collect();
-    let item: Vec<u32> = (0..16).map(|n| n % 4).collect();
-    let rating = (0..16).map(|n| f32::from(n % 5_u8)).collect();
+    let (user, item): (Vec<u32>, Vec<u32>) =
+        (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).unzip();
+    let rating = (0..16).map(|n| (n % 5) as f32).collect();
     let ratings = Ratings::new(ids(), ids(), user, item, rating, Duplicates::Refuse).unwrap();
     let pmf = Pmf::new(PmfParams::new(1), &ratings).unwrap();
     let noisy = FitConfig { effective: "2".parse().unwrap(), ..FitConfig::default() };

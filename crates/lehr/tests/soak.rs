@@ -13,10 +13,10 @@ use std::time::Instant;
 
 use common::{clusters, dirichlet, documents, made_ratings, rng};
 use lehr::FitConfig;
+use lehr::fit::{Progress, State, Watcher};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Stored};
-use lehr::run::fit::{Progress, State, Watcher};
-use lehr::run::session;
 use lehr::step::schedule::Effective;
+use lehr::store;
 
 /// The loop sums afresh every 1024 steps; the step before is where an error would be largest.
 const SUMMED_EVERY: u64 = 1024;
@@ -93,7 +93,7 @@ fn soaked<M: Stored>(
         ..config
     };
     let run = data.with_file_name(name);
-    session::start::<M>(&run, data, &Default::default(), params, &config, &mut soak).unwrap();
+    store::fit_file::<M>(&run, data, &Default::default(), params, &config, &mut soak).unwrap();
     // The first tenth fills caches and buffers; then the last half is held against the one before.
     let part = |from: f64, to: f64| {
         let inside = |(then, _): &&(f64, u64)| (from..to).contains(&(then / soak.seconds));

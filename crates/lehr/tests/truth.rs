@@ -6,10 +6,9 @@ mod common;
 use common::{clusters, every_mixture, rng, sweeps, watched};
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::State;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Mixture, MixtureParams};
-use lehr::run::fit::State;
-use lehr::step::local::log_predictive;
 
 // ---- Plain dense 2 x 2 algebra and special functions, on purpose not the library's. ----
 
@@ -311,12 +310,8 @@ fn the_log_predictive_is_the_integral_over_the_posterior() {
     };
     let new = [m, 3.0, 0.0, -4.0, 9.0, 30.0];
     let new_points = Points::new(new.to_vec(), 1).unwrap();
-    let found = log_predictive(
-        &mixture,
-        &State::at(&mixture, lambda.clone()).lambda,
-        &new_points,
-        &[0, 1, 2, 3, 4, 5],
-    );
+    let lambda = State::at(&mixture, lambda.clone()).lambda;
+    let found = mixture.log_predictive(&lambda, &new_points);
     for (x, found) in new.into_iter().zip(found) {
         let expected = density(x).ln();
         println!("{x}: {found} {expected}");

@@ -12,7 +12,7 @@ pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs};
 pub use fit::{FitArgs, FitFlags, OutputArgs, Request, tables_of};
 pub use recommend::{Ranking, RecommendArgs};
-pub use reproduce::{ReproduceArgs, Which};
+pub use reproduce::ReproduceArgs;
 
 use std::path::PathBuf;
 

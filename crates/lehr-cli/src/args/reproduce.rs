@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use lehr_paper::Which;
 
 use crate::text::parse_whole;
 
@@ -10,8 +13,8 @@ use crate::text::parse_whole;
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
     /// Which experiment
-    #[arg(value_name = "EXPERIMENT", hide_possible_values = false)]
-    pub which: Which,
+    #[arg(value_name = "EXPERIMENT", hide_possible_values = false, value_parser = wanted())]
+    pub wanted: Wanted,
     /// Minutes instead of hours: made and bundled data only, small, with few starts
     #[arg(long)]
     pub quick: bool,
@@ -44,40 +47,16 @@ fn parse_runs(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The experiments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Which {
-    /// All of them, one after the other
-    All,
-    /// PMF: the bound against sweeps, batch VI and SVI+, with controls
-    Fig1,
-    /// LDA: held-out scores against steps, SVI and SVI+
-    Fig2,
-    /// Gaussian mixtures: the bound, batch VI, SVI and SVI+
-    Fig3,
-    /// Dirichlet-process mixtures: how many clusters are found
-    Fig4,
-    /// How Gaussian the noise is, against the predicted rates
-    Theorem,
-    /// The same noise in SGD: a small network that reads digits
-    Sgd,
-}
+/// The experiments that were asked for.
+#[derive(Debug, Clone)]
+pub struct Wanted(pub Vec<Which>);
 
-impl Which {
-    /// All but `all`, in the order of the page.
-    pub const EACH: [Which; 6] =
-        [Which::Fig1, Which::Fig2, Which::Fig3, Which::Fig4, Which::Theorem, Which::Sgd];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Which::All => "all",
-            Which::Fig1 => "fig1",
-            Which::Fig2 => "fig2",
-            Which::Fig3 => "fig3",
-            Which::Fig4 => "fig4",
-            Which::Theorem => "theorem",
-            Which::Sgd => "sgd",
-        }
-    }
+/// One experiment by its name, or all of them.
+fn wanted() -> impl TypedValueParser<Value = Wanted> {
+    let all = PossibleValue::new("all").help("All of them, one after the other");
+    let each = Which::ALL.map(|which| PossibleValue::new(which.name()).help(which.about()));
+    PossibleValuesParser::new([all].into_iter().chain(each)).map(|name| {
+        let is_asked = |which: &Which| name == "all" || name == which.name();
+        Wanted(Which::ALL.into_iter().filter(is_asked).collect())
+    })
 }

@@ -2,6 +2,7 @@
 //! and a figure.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -9,15 +10,15 @@ use serde::Serialize;
 
 use lehr::FitConfig;
 use lehr::data::Points;
+use lehr::fit::Observation;
+use lehr::fit::{Fitted, Watcher};
 use lehr::math::rng::{Address, Purpose};
 use lehr::models::mixture::{Mixture, MixtureParams, Start};
-use lehr::run::fit::{Fit, Problem, Progress, State, Watcher, fit};
-use lehr::run::trace::Observation;
+use lehr_plot::terminal::{TermSeries, chart};
+use lehr_plot::{Colour, Figure, Panel, Series};
 
 use super::End;
 use crate::args::DemoArgs;
-use crate::picture::terminal::{TermSeries, chart};
-use crate::picture::{Colour, Figure, Panel, Series};
 use crate::text::{print, print_json, seconds, table};
 
 const N_ITEMS: usize = 1000;
@@ -41,7 +42,7 @@ struct Method {
 }
 
 struct Run {
-    fit: Fit,
+    fit: Fitted,
     /// (passes over the data, bound).
     curve: Vec<(f64, f64)>,
 }
@@ -84,15 +85,27 @@ pub fn run(args: DemoArgs) -> anyhow::Result<End> {
         .flat_map(|m| &m.runs)
         .max_by(|a, b| a.fit.outcome.bound.total_cmp(&b.fit.outcome.bound))
         .context("a demonstration needs at least one start")?;
-    let files = draw(&mixture, &points, &methods, best).write(&args.output.join("demo"))?;
+    let figure = draw(&mixture, &points, &methods, best);
+    let [png, svg] = write(&figure, &args.output)?;
     if args.json {
         print_json(&rows)?;
         return Ok(End::Done);
     }
     let report = report(&args, &methods, &rows, truth);
-    let (png, svg) = (files[0].display(), files[1].display());
+    let (png, svg) = (png.display(), svg.display());
     print(&format!("{report}\nfigure: {png} and {svg}\n{NEXT}\n"))?;
     Ok(End::Done)
+}
+
+/// Writes `demo.png` and `demo.svg` into a folder, which is made if it is missing.
+fn write(figure: &Figure, folder: &Path) -> anyhow::Result<[PathBuf; 2]> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    let files = figure.files(&folder.join("demo"))?;
+    for (path, bytes) in &files {
+        lehr::write::whole(path, bytes)?;
+    }
+    Ok(files.map(|(path, _)| path))
 }
 
 const NEXT: &str = "
@@ -163,16 +176,12 @@ fn fit_all(
     method: &mut Method,
     starts: u32,
 ) -> anyhow::Result<()> {
-    let problem = Problem { model: mixture, data: points, heldout: None };
-    let plan = method.config.check(points.n_items())?;
     let begin = Instant::now();
     for start in 0..starts {
         // The same seed gives every method the same starts.
-        let state = State::start(problem, plan.seed, start)?;
-        let progress = Progress { restart: start, state, done: Vec::new(), best: None };
         let mut curve = Curve::default();
-        let fit = fit(problem, &plan, 1, Some((progress, Vec::new())), &mut curve)?;
-        method.runs.push(Run { fit, curve: curve.0 });
+        let fit = lehr::fit(mixture, points).config(method.config.clone()).threads(1).start(start);
+        method.runs.push(Run { fit: fit.watch(&mut curve).run()?, curve: curve.0 });
     }
     method.seconds = begin.elapsed().as_secs_f64();
     Ok(())

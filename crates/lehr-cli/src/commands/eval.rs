@@ -1,6 +1,6 @@
 //! `lehr eval`: how well the model predicts data it has not seen.
 
-use lehr::run::directory::RunDirectory;
+use lehr::store::RunDirectory;
 
 use super::End;
 use crate::args::EvalArgs;

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use lehr::models::{Lda, Mixture, Pmf};
+use lehr::fit::stop::StopReason;
+use lehr::models::ReadOptions;
 use lehr::read::Unknown;
-use lehr::run::directory::RunResult;
-use lehr::run::session;
-use lehr::run::stop::StopReason;
+use lehr::store::{self, RunResult};
 
 use super::End;
 use crate::args::{FitArgs, OutputArgs, Request};
@@ -19,19 +18,16 @@ use crate::text::{self, counted, number, quoted, seconds};
 
 /// Fits the model.
 pub fn run(args: &FitArgs) -> anyhow::Result<End> {
-    match args.tables.model {
-        "lda" => fit::<Lda>(args),
-        "pmf" => fit::<Pmf>(args),
-        _ => fit::<Mixture>(args),
-    }
+    let model = args.tables.model;
+    lehr::with_model!(model, M => fit::<M>(args), else anyhow::bail!("there is no model {model}"))
 }
 
 fn fit<M: Served>(args: &FitArgs) -> anyhow::Result<End> {
-    let Request { params, options, config } = args.request::<M::Params, M::ReadOptions>()?;
+    let Request { params, options, config } = args.request::<M::Params, ReadOptions<M>>()?;
     let (flags, data) = (&args.fit, &args.data);
     let mut bar = Bar::new(flags.print.quiet);
     let directory = flags.directory(args.tables.model);
-    let result = session::start::<M>(&directory, data, &options, params, &config, &mut bar);
+    let result = store::fit_file::<M>(&directory, data, &options, params, &config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, data))?;
     report::<M>(&result, config.n_init, flags.print, &bar.seen, None)?;

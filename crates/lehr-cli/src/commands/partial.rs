@@ -2,10 +2,9 @@
 
 use anyhow::bail;
 
-use lehr::model::Dataset;
-use lehr::run::directory::RunDirectory;
-use lehr::run::session;
+use lehr::data::Dataset;
 use lehr::settings::FIT;
+use lehr::store::{self, RunDirectory};
 use lehr::{ErrorKind, FitConfig};
 
 use super::{End, fit};
@@ -20,13 +19,13 @@ pub fn run(args: PartialArgs) -> anyhow::Result<End> {
 }
 
 fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Result<End> {
-    let record = parent.record::<M>()?;
-    let mut config = config(args, record.fit.clone())?;
-    let output = &args.fit.directory(&record.model);
+    let old = parent.config::<M>()?;
+    let mut config = config(args, old.fit.clone())?;
+    let output = &args.fit.directory(&old.model);
     let mut bar = Bar::new(args.fit.print.quiet);
     let mut go_on = |config: &FitConfig| {
-        reading::<M, _>(&args.input, &record, &args.data, |options| {
-            session::partial::<M>(parent, output, &args.data, options, config, &mut bar)
+        reading::<M, _>(&args.input, &old, &args.data, |options| {
+            store::update_file::<M>(parent, output, &args.data, options, config, &mut bar)
         })
     };
     let mut result = go_on(&config);

@@ -1,7 +1,6 @@
 //! `lehr resume`: go on with a run.
 
-use lehr::run::directory::{Extension, RunDirectory};
-use lehr::run::session;
+use lehr::store::{self, Extension, RunDirectory};
 
 use super::{End, fit};
 use crate::args::ResumeArgs;
@@ -15,15 +14,15 @@ pub fn run(args: ResumeArgs) -> anyhow::Result<End> {
 }
 
 fn resume<M: Served>(directory: &RunDirectory, args: &ResumeArgs) -> anyhow::Result<End> {
-    let record = directory.record::<M>()?;
+    let config = directory.config::<M>()?;
     let more = Extension { steps: args.steps, tol: args.tol, time: args.time };
     let mut bar = Bar::new(args.output.quiet);
-    let result = session::resume::<M>(directory, more, args.threads, &mut bar);
+    let result = store::resume::<M>(directory, more, args.threads, &mut bar);
     bar.finish();
-    let result = result.map_err(|error| match &record.data.path {
+    let result = result.map_err(|error| match &config.data.path {
         Some(path) => fit::naming_file(error, path),
         None => error.into(),
     })?;
-    fit::report::<M>(&result, record.fit.n_init, args.output, &bar.seen, None)?;
+    fit::report::<M>(&result, config.fit.n_init, args.output, &bar.seen, None)?;
     Ok(fit::end(&result))
 }

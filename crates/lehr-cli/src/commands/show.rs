@@ -2,15 +2,14 @@
 
 use std::io::IsTerminal;
 
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::RunDirectory;
-use lehr::run::fit::Progress;
-use lehr::run::trace::Observation;
+use lehr::fit::Observation;
+use lehr::fit::Progress;
+use lehr::store::{RunDirectory, Saved};
+use lehr_plot::terminal::chart;
 
 use super::End;
 use crate::args::ShowArgs;
 use crate::models::{OpenRun, Served, with_model};
-use crate::picture::terminal::chart;
 use crate::text::{self, counted, name, number, quoted, seconds};
 
 /// Shows the run.
@@ -52,14 +51,14 @@ fn shown_restart(saved: &Saved) -> u32 {
 }
 
 fn heading<M: Served>(run: &OpenRun<M>) -> String {
-    let record = &run.record;
+    let config = &run.config;
     let mut text = format!("{}: {}\n", run.directory.path().display(), M::title(run));
-    let data = record.data.path.as_ref().map_or("in memory".into(), |p| p.display().to_string());
+    let data = config.data.path.as_ref().map_or("in memory".into(), |p| p.display().to_string());
     text += &format!("data      {data} ({})\n", M::data_size(run));
-    if let Some(parent) = &record.parent {
+    if let Some(parent) = &config.parent {
         text += &format!("went on   from {}\n", parent.display());
     }
-    let fit = &record.fit;
+    let fit = &config.fit;
     let method = match (fit.batch, fit.effective.to_string().as_str()) {
         (None, "off") => "batch VI".to_string(),
         (None, m) => format!("annealed batch VI, M = {m}, {} noise", name(&fit.law)),
@@ -68,9 +67,7 @@ fn heading<M: Served>(run: &OpenRun<M>) -> String {
     };
     text + &format!(
         "method    {method}, seed {}, lehr {}, {} kernels\n",
-        fit.seed,
-        record.lehr,
-        name(&record.cpu.kernels)
+        fit.seed, config.lehr, config.cpu.kernels
     )
 }
 
@@ -84,7 +81,7 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
             format!("ended     {}, after {steps} and {time}\n", outcome.stop)
         }
         Saved::Pending(Progress { restart, state, .. }) => {
-            let (n_init, step) = (run.record.fit.n_init, counted(state.step, "step"));
+            let (n_init, step) = (run.config.fit.n_init, counted(state.step, "step"));
             let start = match n_init {
                 1 => String::new(),
                 _ => format!("start {} of {n_init}, ", restart + 1),
@@ -100,12 +97,12 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
         text += &format!("bound     {}{sample}\n", number(last.bound));
     }
     let outcomes = run.saved.outcomes();
-    if run.record.fit.n_init > 1 && !outcomes.is_empty() {
+    if run.config.fit.n_init > 1 && !outcomes.is_empty() {
         let bounds: Vec<String> = outcomes.iter().map(|o| number(o.bound)).collect();
         text += &format!(
             "starts    {} of {} ended; bounds {}\n",
             outcomes.len(),
-            run.record.fit.n_init,
+            run.config.fit.n_init,
             bounds.join(", ")
         );
     }

@@ -1,6 +1,6 @@
 //! `lehr transform`: what each item belongs to, as a table.
 
-use lehr::run::directory::RunDirectory;
+use lehr::store::RunDirectory;
 
 use super::End;
 use crate::args::TransformArgs;
@@ -14,7 +14,7 @@ pub fn run(args: TransformArgs) -> anyhow::Result<End> {
 }
 
 fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Result<End> {
-    for data in [Some(&args.data), run.record.data.path.as_ref()].into_iter().flatten() {
+    for data in [Some(&args.data), run.config.data.path.as_ref()].into_iter().flatten() {
         // Paths that do not exist yet cannot be the data.
         let (Ok(data), Ok(output)) = (data.canonicalize(), args.output.canonicalize()) else {
             continue;

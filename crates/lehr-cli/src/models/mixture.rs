@@ -5,19 +5,18 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::data::Points;
+use lehr::fit::Observation;
 use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Factorisation, Mixture};
 use lehr::read::PointsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
-use lehr::run::objective;
-use lehr::run::trace::Observation;
-use lehr::step::local::Threads;
+use lehr::step::engine::Threads;
+use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
+use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items};
 use crate::args::{DataArgs, EvalArgs};
-use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
 /// How long a line of the table may be.
@@ -47,19 +46,18 @@ struct Summary<'a> {
 }
 
 impl Served for Mixture {
-    const NAMES: &'static [&'static str] = &["gmm", "dpgmm"];
     const ITEM: &'static str = "item";
 
     fn options(
         flags: &DataArgs,
-        record: &RecordOf<Self>,
+        config: &RunConfig<Self>,
         _path: &Path,
     ) -> anyhow::Result<PointsOptions> {
-        flags.over(record.data.options.clone())
+        flags.over(config.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
-        let scores = score(run, &new.data);
+        let scores = score(run, &new.data)?;
         if !(scores.log_predictive.is_finite() && scores.bound.is_finite()) {
             anyhow::bail!(
                 "{}: some rows are so far from every component that their densities overflow; look \
@@ -125,10 +123,10 @@ impl Served for Mixture {
     }
 
     fn title(run: &OpenRun<Self>) -> String {
-        let params = &run.record.params;
+        let params = &run.config.params;
         format!(
             "{} with {}, {} covariances, {} q, {} start",
-            run.record.model,
+            run.config.model,
             counted(params.components as u64, "component"),
             name(&params.covariance),
             name(&params.factorisation),
@@ -137,8 +135,8 @@ impl Served for Mixture {
     }
 
     fn data_size(run: &OpenRun<Self>) -> String {
-        let columns = run.record.frozen.units.shift.len();
-        format!("{} items, {columns} columns", run.record.data.items)
+        let columns = run.config.frozen.units.shift.len();
+        format!("{} items, {columns} columns", run.config.data.items)
     }
 
     fn state(run: &OpenRun<Self>, last: Option<&Observation>) -> String {
@@ -175,19 +173,19 @@ impl Served for Mixture {
     }
 }
 
-fn score(run: &OpenRun<Mixture>, points: &Points) -> Scores {
+fn score(run: &OpenRun<Mixture>, points: &Points) -> lehr::Result<Scores> {
     let lambda = &run.saved.model_state().lambda;
-    let bound = objective::bound(&run.model, lambda, points, &mut Threads::new());
+    let bound = lehr::fit::bound(&run.model, lambda, &mut Threads::new(&run.model, points))?;
     let mut expect = Default::default();
     run.model.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
     let weight = points.weights().map_or(points.n_items() as f64, |w| w.iter().sum());
-    Scores {
+    Ok(Scores {
         items: points.n_items(),
-        log_predictive: objective::mean_log_predictive(&run.model, lambda, points),
+        log_predictive: run.model.mean_log_predictive(lambda, points),
         log_predictive_exact: run.model.params().factorisation == Factorisation::NormalWishart,
         bound_per_item: (bound - run.model.global_bound(lambda, &expect)) / weight,
         bound,
-    }
+    })
 }
 
 fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize) -> String {
@@ -208,7 +206,7 @@ fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize)
     // As many means as fit the line.
     let mut shown = 0;
     while shown < d {
-        header.push(column_name(&run.record.data.columns, shown));
+        header.push(column_name(&run.config.data.columns, shown));
         for (row, &k) in rows.iter_mut().zip(listed) {
             row.push(rounded(components[k].mean[shown], 4));
         }

@@ -14,34 +14,31 @@ use anyhow::bail;
 use serde::Serialize;
 
 use lehr::ErrorKind;
-use lehr::model::Dataset;
-use lehr::models::Stored;
+use lehr::data::Dataset;
+use lehr::fit::Observation;
+use lehr::models::{ReadOptions, Shipped};
 use lehr::read::Unknown;
-use lehr::run::checkpoint::Saved;
-use lehr::run::directory::{Loaded, RecordOf, RunDirectory, RunResult};
-use lehr::run::trace::Observation;
+use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
+use lehr_plot::terminal::TermSeries;
 
 use crate::args::{DataArgs, EvalArgs, tables_of};
 use crate::commands::fit::naming_file;
-use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.
-pub trait Served: Stored {
-    /// The names that runs call it by.
-    const NAMES: &'static [&'static str];
+pub trait Served: Shipped {
     /// What an item is called.
     const ITEM: &'static str;
     /// How to read new data for a run: as it read its own, with flags on top.
     fn options(
         flags: &DataArgs,
-        record: &RecordOf<Self>,
+        config: &RunConfig<Self>,
         path: &Path,
-    ) -> anyhow::Result<Self::ReadOptions>;
+    ) -> anyhow::Result<ReadOptions<Self>>;
 
     /// Takes back a setting that new data have no use for, if it comes from the run and not from a
     /// flag; false if it does not.
-    fn take_back(_options: &mut Self::ReadOptions, _flags: &DataArgs, _field: &str) -> bool {
+    fn take_back(_options: &mut ReadOptions<Self>, _flags: &DataArgs, _field: &str) -> bool {
         false
     }
 
@@ -90,7 +87,7 @@ impl<'a> Head<'a> {
     fn of<M: Served>(run: &'a OpenRun<M>, climb: &[&'a Observation]) -> Self {
         let (state, last) = (run.saved.model_state(), climb.last().copied());
         Head {
-            model: &run.record.model,
+            model: &run.config.model,
             complete: matches!(run.saved, Saved::Complete(..)),
             step: state.step,
             bound: last.map(|o| o.bound),
@@ -101,28 +98,17 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Does `$work` with `$M` as the type of the model of a run. This is the list of models.
+/// Does `$work` with `$M` as the type of the model of a run.
 macro_rules! with_model {
     ($directory:expr, $M:ident => $work:expr) => {{
-        use $crate::models::Served;
-        let directory: &lehr::run::directory::RunDirectory = $directory;
+        #[allow(unused_imports, reason = "some work calls the trait's functions")]
+        use $crate::models::Served as _;
+        let directory: &lehr::store::RunDirectory = $directory;
         let name = directory.model_name()?;
-        if <lehr::models::Mixture as Served>::NAMES.contains(&name.as_str()) {
-            type $M = lehr::models::Mixture;
-            $work
-        } else if <lehr::models::Lda as Served>::NAMES.contains(&name.as_str()) {
-            type $M = lehr::models::Lda;
-            $work
-        } else if <lehr::models::Pmf as Served>::NAMES.contains(&name.as_str()) {
-            type $M = lehr::models::Pmf;
-            $work
-        } else {
-            anyhow::bail!(
-                "{}: this run's model is '{name}', which this version of lehr does not know; \
-                 update lehr",
-                directory.path().display()
-            )
-        }
+        lehr::with_model!(name.as_str(), $M => $work, else anyhow::bail!(
+            "{}: this run's model is '{name}', which this version of lehr does not know; update lehr",
+            directory.path().display()
+        ))
     }};
 }
 pub(crate) use with_model;
@@ -132,7 +118,7 @@ pub struct OpenRun<M: Served> {
     /// Where it is.
     pub directory: RunDirectory,
     /// Its settings.
-    pub record: RecordOf<M>,
+    pub config: RunConfig<M>,
     /// The model.
     pub model: M,
     /// The fit, as far as it has come.
@@ -150,12 +136,11 @@ pub struct NewData<M: Served> {
 impl<M: Served> OpenRun<M> {
     /// Loads the run.
     pub fn open(directory: RunDirectory) -> anyhow::Result<Self> {
-        let record = directory.record::<M>()?;
-        let Loaded { model, saved, warning } = directory.load::<M>()?;
+        let Loaded { model, config, saved, warning } = directory.load::<M>()?;
         if let Some(warning) = warning {
             eprintln!("warning: {warning}");
         }
-        Ok(OpenRun { directory, record, model, saved })
+        Ok(OpenRun { directory, config, model, saved })
     }
 
     /// Loads the run for a command that only this model has.
@@ -176,18 +161,13 @@ impl<M: Served> OpenRun<M> {
 
     /// Reads data for this model: as the run did, with flags on top.
     pub fn read(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
-        let (data, unknown) = reading::<M, _>(flags, &self.record, path, |options| {
+        let (data, unknown) = reading::<M, _>(flags, &self.config, path, |options| {
             self.model.read_new(path, options)
         })?;
         self.model
-            .check_fits(&data, &self.record.data.columns)
+            .check_fits(&data, &self.config.data.columns)
             .map_err(|error| naming_file(error, path))?;
         Ok(NewData { data, unknown })
-    }
-
-    /// How many items the model was fitted to.
-    pub fn population(&self, fitted: usize) -> usize {
-        self.record.fit.population.or(self.record.population).unwrap_or(fitted)
     }
 }
 
@@ -195,15 +175,15 @@ impl<M: Served> OpenRun<M> {
 /// are left out, e.g. the stop words of a text when numbers follow.
 pub fn reading<M: Served, T>(
     flags: &DataArgs,
-    record: &RecordOf<M>,
+    config: &RunConfig<M>,
     path: &Path,
-    mut work: impl FnMut(&M::ReadOptions) -> lehr::Result<T>,
+    mut work: impl FnMut(&ReadOptions<M>) -> lehr::Result<T>,
 ) -> anyhow::Result<T> {
-    let model = &record.model;
+    let model = &config.model;
     if let Some((flag, users)) = tables_of(model).and_then(|tables| flags.not_for(tables)) {
         bail!("{flag} is for {users}, and this run's model is {model}; leave it out");
     }
-    let mut options = M::options(flags, record, path)?;
+    let mut options = M::options(flags, config, path)?;
     loop {
         match work(&options) {
             Ok(done) => return Ok(done),

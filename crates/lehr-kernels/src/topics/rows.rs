@@ -52,6 +52,21 @@ impl TopicRows {
         self.ln_scale.resize(n_rows, 0.0);
     }
 
+    /// A table of some of the rows, in the order of `rows`.
+    pub fn pick(&self, rows: &[usize]) -> Self {
+        let width = self.stride() / 16;
+        TopicRows {
+            n_topics: self.n_topics,
+            lines: rows
+                .iter()
+                .flat_map(|&row| &self.lines[row * width..][..width])
+                .copied()
+                .collect(),
+            sums: rows.iter().map(|&row| self.sums[row]).collect(),
+            ln_scale: rows.iter().map(|&row| self.ln_scale[row]).collect(),
+        }
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.sums.len()

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Vocabulary;
 use super::corpus::{Corpus, Sums};
 use super::corpus_file;
+use super::dataset::make_absolute;
+use super::{Dataset, FromFile, Vocabulary};
+use crate::read::{self, DocsOptions, StopWords};
 use crate::{Error, Result};
 
 /// A word of a document and how often it occurs there.
@@ -343,6 +345,43 @@ impl Docs {
                 self.corpus.walk(items.iter().map(|&n| n as usize), |_, doc| see(doc));
             }
         }
+    }
+}
+
+impl Dataset for Docs {
+    fn n_items(&self) -> usize {
+        self.n_items()
+    }
+
+    fn fault(&self) -> Option<Error> {
+        self.fault()
+    }
+
+    fn release(&self, n_items: usize) {
+        self.release_after(n_items);
+    }
+}
+
+impl FromFile for Docs {
+    type Options = DocsOptions;
+
+    fn read(path: &Path, options: &DocsOptions) -> Result<Self> {
+        read::docs(path, options)
+    }
+
+    fn anchor(options: &mut DocsOptions) {
+        options.vocab.iter_mut().for_each(make_absolute);
+        if let Some(StopWords::File(path)) = &mut options.stop_words {
+            make_absolute(path);
+        }
+    }
+
+    fn subset(&self, items: &[u32]) -> Self {
+        self.subset(items)
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Names in a file: one JSON value per line, an integer or a text.
 
+use std::fmt::Write;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::Ids;
@@ -27,24 +28,35 @@ impl Ids {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save(&self, path: &Path) -> Result<()> {
-        write::atomically(path, |file| {
-            let mut file = BufWriter::new(file);
-            for id in self.iter() {
-                match id {
-                    Id::Integer(number) => write!(file, "{number}")?,
-                    Id::Text(text) => serde_json::to_writer(&mut file, text)?,
-                }
-                file.write_all(b"\n")?;
-            }
-            file.flush()
-        })
+        write::whole(path, &self.to_bytes())
+    }
+
+    /// What [`save`](Ids::save) writes.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut text = String::new();
+        for id in self.iter() {
+            let written = match id {
+                Id::Integer(number) => writeln!(text, "{number}"),
+                Id::Text(name) => writeln!(text, "{}", serde_json::Value::from(name)),
+            };
+            written.expect("memory takes what is written");
+        }
+        text.into_bytes()
     }
 
     /// Reads the names that [`save`](Ids::save) wrote. A name that comes twice is refused.
     pub fn load(path: &Path) -> Result<Self> {
         let file =
             File::open(path).map_err(|error| Error::io(path, "cannot open the names", error))?;
-        let mut reader = BufReader::with_capacity(1 << 16, file);
+        Ids::parse(BufReader::with_capacity(1 << 16, file), path)
+    }
+
+    /// The same names from bytes, which messages call `path`.
+    pub(crate) fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        Ids::parse(bytes, path)
+    }
+
+    fn parse(mut reader: impl BufRead, path: &Path) -> Result<Self> {
         let mut ids = Ids::default();
         let mut line = Vec::new();
         for number in 1.. {

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod corpus_file;
+mod dataset;
 mod docs;
 mod grouped;
 mod ids;
@@ -11,6 +12,7 @@ mod points;
 mod ratings;
 mod vocabulary;
 
+pub use dataset::{Dataset, FromFile};
 pub use docs::{Docs, Entry};
 pub use grouped::Grouped;
 pub use ids::{Id, Ids};
@@ -19,6 +21,7 @@ pub use ratings::{Duplicates, Ratings, Side};
 pub use vocabulary::Vocabulary;
 
 pub(crate) use corpus_file::{MAGIC, open};
+pub(crate) use dataset::make_absolute;
 pub(crate) use ids::integer;
 pub(crate) use mapped::{Mapped, Precision, map};
 pub(crate) use points::{first_not_finite, weight_fault};

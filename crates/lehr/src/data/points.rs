@@ -1,11 +1,13 @@
 //! Dense rows of numbers: the items of a mixture.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Mapped;
+use super::{Dataset, FromFile, Mapped};
+use crate::read::{self, PointsOptions};
 use crate::{Error, Result};
 
 /// `n_items` rows of `n_dims` finite numbers, optionally with a weight per row and names per column.
@@ -241,6 +243,36 @@ impl Points {
             hash_values(&mut hash, weights, |v| v);
         }
         format!("{:032x}", hash.digest128())
+    }
+}
+
+impl Dataset for Points {
+    fn n_items(&self) -> usize {
+        self.n_items()
+    }
+
+    fn item_weights(&self) -> Option<&[f64]> {
+        self.weights()
+    }
+}
+
+impl FromFile for Points {
+    type Options = PointsOptions;
+
+    fn read(path: &Path, options: &PointsOptions) -> Result<Self> {
+        read::points(path, options)
+    }
+
+    fn subset(&self, items: &[u32]) -> Self {
+        self.subset(items)
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint()
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.names()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Ratings that users gave to items: a sparse matrix, kept by rows and by columns.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Ids;
 use super::grouped::Grouped;
+use super::{Dataset, FromFile, Ids};
 use crate::error::{Advice, advice, setting};
+use crate::read::{self, RatingsOptions};
 use crate::settings::choices;
 use crate::{Error, Result};
 
@@ -248,6 +250,40 @@ impl Ratings {
             hash.update(bytemuck::cast_slice(&block[..values.len()]));
         }
         format!("{:032x}", hash.digest128())
+    }
+}
+
+impl Dataset for Ratings {
+    const ITEMS: &'static str = "ratings";
+
+    fn n_items(&self) -> usize {
+        self.n_ratings()
+    }
+
+    fn groups(&self, phase: usize) -> &[usize] {
+        let side = if phase == 0 { Side::User } else { Side::Item };
+        self.side(side).starts()
+    }
+
+    fn largest_block(&self) -> usize {
+        let largest = |phase| self.groups(phase).windows(2).map(|pair| pair[1] - pair[0]).max();
+        largest(0).max(largest(1)).unwrap_or(0)
+    }
+}
+
+impl FromFile for Ratings {
+    type Options = RatingsOptions;
+
+    fn read(path: &Path, options: &RatingsOptions) -> Result<Self> {
+        read::ratings(path, options)
+    }
+
+    fn subset(&self, items: &[u32]) -> Self {
+        self.subset(items)
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint()
     }
 }
 

@@ -83,6 +83,18 @@ impl<R: Pod> Slabs<R> {
         Slabs { n_rows, widths: widths.to_vec(), firsts, lines, numbers: PhantomData }
     }
 
+    /// A table of some of the rows, in the order of `rows`.
+    pub fn pick(&self, rows: &[usize]) -> Self {
+        let mut picked = Slabs::new(rows.len(), &self.widths);
+        for (slab, &width) in self.widths.iter().enumerate() {
+            let (from, to) = (self.slab(slab), picked.slab_mut(slab));
+            for (to, &row) in to.chunks_exact_mut(width).zip(rows) {
+                to.copy_from_slice(&from[row * width..][..width]);
+            }
+        }
+        picked
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows

@@ -1,85 +1,86 @@
 //! The models that ship with lehr, and what a model adds to be saved, loaded and used by name.
 
-pub mod lda;
-pub mod mixture;
-pub mod pmf;
-
-pub use lda::{Lda, LdaParams};
-pub use mixture::{Mixture, MixtureParams};
-pub use pmf::{Pmf, PmfParams};
-
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Result;
+use crate::data::FromFile;
 use crate::lambda::Lambda;
 use crate::model::Model;
-use crate::read::{DOCS, POINTS, RATINGS, Unknown};
+use crate::read::Unknown;
 use crate::settings::Tables;
-use crate::step::anneal::Law;
-use crate::step::update::Guard;
+use crate::store::{Files, Keep};
 
-/// The settings of every model that ships with lehr, by the names that runs call them.
-pub const TABLES: &[Tables] = &[
-    Tables { model: "gmm", ..MIXTURE },
-    Tables { model: "dpgmm", ..MIXTURE },
-    Tables {
-        model: "lda",
-        own: lda::SETTINGS,
-        fit: lda::FIT,
-        data: DOCS,
-        items: "documents",
-        guards: Guard::OF_ENTRIES,
-        laws: |_| true,
-    },
-    Tables {
-        model: "pmf",
-        own: pmf::SETTINGS,
-        fit: pmf::FIT,
-        data: RATINGS,
-        items: "ratings",
-        guards: Guard::OF_ROWS_WITH_PRIORS,
-        laws: Law::works_in_blocks,
-    },
-];
+/// Makes of one list of models: their modules, [`TABLES`], [`Shipped`], and the macros with which programs
+/// choose among them.
+macro_rules! shipped {
+    ($d:tt $($module:ident: $Model:ident, $Params:ident = $($name:literal),+;)*) => {
+        $(
+            pub mod $module;
+            pub use $module::{$Model, $Params};
 
-const MIXTURE: Tables = Tables {
-    model: "",
-    own: mixture::SETTINGS,
-    fit: mixture::FIT,
-    data: POINTS,
-    items: "points",
-    guards: Guard::OF_ROWS,
-    laws: |_| true,
-};
+            impl Shipped for $Model {
+                const NAMES: &'static [&'static str] = &[$($name),+];
+            }
+        )*
 
-/// A model that can live in a run directory.
-pub trait Stored: Model + Clone + Send {
+        /// The settings of every model that ships with lehr, by the names that runs call them.
+        pub const TABLES: &[Tables] = &[$($(Tables { model: $name, ..$module::TABLES }),+),*];
+
+        /// Does work with a type of model that is known by a name: `with_model!(name, M => work::<M>(), else
+        /// panic!())`.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! with_model {
+            ($d name:expr, $d M:ident => $d work:expr, else $d unknown:expr) => {
+                match $d name {
+                    $($($name)|+ => {
+                        type $d M = $d crate::models::$Model;
+                        $d work
+                    })*
+                    _ => $d unknown,
+                }
+            };
+        }
+
+        /// Hands the list of models to another macro: module and type of each.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! for_each_model {
+            ($d each:ident) => { $d each! { $($module $Model),* } };
+        }
+    };
+}
+
+// The list of models. A line has the module, the model, its settings, and the names of its runs.
+shipped! { $
+    mixture: Mixture, MixtureParams = "gmm", "dpgmm";
+    lda: Lda, LdaParams = "lda";
+    pmf: Pmf, PmfParams = "pmf";
+}
+
+/// A model that ships with lehr.
+pub trait Shipped: Stored {
+    /// The names that runs call it by.
+    const NAMES: &'static [&'static str];
+}
+
+/// How the data of a model are read.
+pub type ReadOptions<M> = <<M as Model>::Data as FromFile>::Options;
+
+/// A model whose runs can be stored.
+pub trait Stored: Model<Data: FromFile> + Clone + Send {
     /// What the user chose.
     type Params: Serialize + DeserializeOwned + Clone + Send + Sync;
     /// What was taken from the data at the start and must not change afterwards (units, priors).
     type Frozen: Serialize + DeserializeOwned + Clone + Send + Sync;
-    /// How to read the data.
-    type ReadOptions: Serialize + DeserializeOwned + Clone + Default + Send + Sync;
-
-    /// Reads a file into items.
-    fn read(path: &Path, options: &Self::ReadOptions) -> Result<Self::Data>;
 
     /// Reads items that the model was not fitted to, and says what of them it does not know.
-    fn read_new(&self, path: &Path, options: &Self::ReadOptions) -> Result<(Self::Data, Unknown)> {
-        Ok((Self::read(path, options)?, Unknown::default()))
+    fn read_new(&self, path: &Path, options: &ReadOptions<Self>) -> Result<(Self::Data, Unknown)> {
+        Ok((Self::Data::read(path, options)?, Unknown::default()))
     }
-
-    /// Some of the items, for a hold-out split.
-    fn subset(data: &Self::Data, items: &[u32]) -> Self::Data;
-
-    /// What identifies the data.
-    fn fingerprint(data: &Self::Data) -> String;
-
-    /// The columns' names, if the data have any.
-    fn column_names(data: &Self::Data) -> Vec<String>;
 
     /// Whether these data can be scored by this model; says why not.
     fn check_fits(&self, data: &Self::Data, names: &[String]) -> Result<()>;
@@ -93,16 +94,18 @@ pub trait Stored: Model + Clone + Send {
     /// What [`Stored::restore`] needs beside the settings.
     fn frozen(&self) -> Self::Frozen;
 
-    /// The names of the files that [`Stored::save_beside`] writes.
-    const BESIDE: &'static [&'static str] = &[];
+    /// The names of the files that [`Stored::sidecars`] makes.
+    const SIDECARS: &'static [&'static str] = &[];
 
-    /// Writes what is too much for [`Stored::Frozen`] to files of its own in the run directory.
-    fn save_beside(&self, _folder: &Path) -> Result<()> {
+    /// What is too much for [`Stored::Frozen`], as files of its own: hands each to `keep`, one after the
+    /// other.
+    fn sidecars(&self, _keep: Keep<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// The model of an earlier run, without its data. Refuses what does not fit together.
-    fn restore(params: Self::Params, frozen: Self::Frozen, folder: &Path) -> Result<Self>;
+    /// The model of an earlier run, without its data; `files` has its sidecars. Refuses what does not fit
+    /// together.
+    fn restore(params: Self::Params, frozen: Self::Frozen, files: &dyn Files) -> Result<Self>;
 
     /// More items, to which the model is about to be fitted as well; says why not, if they cannot
     /// teach it anything.
@@ -116,7 +119,7 @@ pub trait Stored: Model + Clone + Send {
     }
 
     /// Makes relative paths in the settings absolute: a run may be resumed from another folder.
-    fn anchor(_params: &mut Self::Params, _options: &mut Self::ReadOptions) {}
+    fn anchor(_params: &mut Self::Params) {}
 
     /// The fitted model as named arrays in the user's units, saved beside lambda.
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray>;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::stop::Change;
+use crate::fit::stop::Change;
 use crate::step::anneal::Law;
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};

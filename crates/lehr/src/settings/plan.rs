@@ -3,8 +3,8 @@
 
 use super::{FitConfig, either};
 use crate::error::{advice, setting};
-use crate::model::{Dataset, Model};
-use crate::run::stop::{Change, StopReason};
+use crate::fit::stop::{Change, StopReason};
+use crate::model::{Dataset, Model, guards_of};
 use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
@@ -63,7 +63,7 @@ impl Plan {
 
     /// The guard for this model, or why there is none.
     pub fn guard_for<M: Model>(&self, model: &M) -> Result<Guard> {
-        let known = model.guards();
+        let known = guards_of(model);
         let Some(guard) = self.guard else { return Ok(known[0]) };
         if known.contains(&guard) {
             return Ok(guard);
@@ -80,7 +80,8 @@ impl Plan {
             let allowed = format!("the local steps of a {} have nothing to keep", model.name());
             return Err(Error::config("warm", true, allowed));
         }
-        if self.tol_of == Change::Perplexity && model.words(self.population).is_none() {
+        let words = model.judge().and_then(|judge| judge.words(self.population));
+        if self.tol_of == Change::Perplexity && words.is_none() {
             let allowed = format!("a {} has no words, and so no perplexity", model.name());
             return Err(Error::config("tol_of", "perplexity", allowed));
         }

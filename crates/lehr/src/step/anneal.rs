@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::math::kernels::{Isa, NORMAL_BLOCK_F32, fill_normal, fill_normal_f32};
 use crate::math::rng::{Address, Purpose};
 use crate::settings::choices;
-use crate::step::sample::{Batch, Sampler};
+use crate::step::sample::{Batch, RowBatch, Sampler};
 use crate::step::schedule::Effective;
 
 choices! {
@@ -67,23 +67,17 @@ impl Anneal {
         self.effective.at(t, batch)
     }
 
+    /// The noise of step `t` where every row has a batch of its own: each has its own |S|, and its noise is
+    /// centred by itself. The workers draw it, by [`RowNoise::weights`].
+    pub fn weigh_rows(&self, t: u64, batch: &mut RowBatch) {
+        let noise = RowNoise { anneal: *self, step: t, phase: batch.phase };
+        let noisy = (0..batch.rows.len()).any(|i| noise.effective(batch.size(i)).is_some());
+        batch.noise = noisy.then_some(noise);
+    }
+
     /// Puts the annealing weights of step `t` on the batch. Without noise they stay exactly 1.
-    ///
-    /// True if there is noise.
-    ///
-    /// Where every row is a block of its own, each has its own |S| and its noise is centred by itself;
-    /// the workers draw it, by [`BlockNoise::weights`].
-    pub fn weigh(&self, t: u64, sampler: &mut Sampler, batch: &mut Batch) -> bool {
-        if let Some(blocks) = &mut batch.blocks {
-            let noise = BlockNoise { anneal: *self, step: t, phase: blocks.phase };
-            let noisy = (0..blocks.rows.len()).any(|i| noise.effective(blocks.size(i)).is_some());
-            blocks.noise = noisy.then_some(noise);
-            batch.noisy = noisy;
-            return noisy;
-        }
-        let Some(m) = self.effective_at(t, batch.size) else {
-            return false;
-        };
+    pub fn weigh(&self, t: u64, sampler: &mut Sampler, batch: &mut Batch) {
+        let Some(m) = self.effective_at(t, batch.size) else { return };
         batch.noisy = true;
         batch.variance = variance(batch.size as f64, m, self.corrected);
         let address = Address::new(self.seed, Purpose::Noise, self.restart, t);
@@ -96,20 +90,19 @@ impl Anneal {
         } else {
             weights(self.law, m, self.corrected, address, &mut batch.weights);
         }
-        true
     }
 }
 
-/// The noise of a step whose rows are blocks of their own: a pure function of the row's |S| and of where
-/// its items stand in the batch, so that any worker can draw any part.
+/// The noise of a step whose rows have batches of their own: a pure function of the row's |S| and of where
+/// its items stand in the phase, so that any worker can draw any part.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockNoise {
+pub struct RowNoise {
     anneal: Anneal,
     step: u64,
     phase: usize,
 }
 
-impl BlockNoise {
+impl RowNoise {
     /// M of a block of so many items; `None` if it has no noise.
     #[inline]
     pub fn effective(&self, size: usize) -> Option<f64> {

@@ -3,15 +3,14 @@
 use crate::math::rng::{Address, Purpose};
 use crate::model::{Layout, RowSet};
 use crate::settings::choices;
-use crate::step::anneal::BlockNoise;
+use crate::step::anneal::RowNoise;
 
-/// The items of one step and their annealing weights.
+/// The items of one step and their annealing weights, where all rows of lambda share them.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// The items of S_t, then those that only carry noise (the law `lagged`). With blocks that hold all
-    /// items there are, none are listed.
+    /// The items of S_t, then those that only carry noise (the law `lagged`).
     pub items: Vec<u32>,
-    /// The annealing weight of each; exactly 1 without noise. None with blocks: workers draw them.
+    /// The annealing weight of each; exactly 1 without noise.
     pub weights: Vec<f64>,
     /// |S|: how many of `items` belong to S_t and count for the bound.
     pub size: usize,
@@ -21,38 +20,6 @@ pub struct Batch {
     pub noisy: bool,
     /// The variance of that noise.
     pub variance: f64,
-    /// If every row is a block of its own: which rows have which items.
-    pub blocks: Option<BlockList>,
-}
-
-/// The rows of a phase that have items in the batch, each a block of its own.
-#[derive(Debug, Clone)]
-pub struct BlockList {
-    /// The phase.
-    pub phase: usize,
-    /// Its rows in the batch.
-    pub rows: RowSet,
-    /// Where each row's items begin, and the end of the last row's: in the batch's list, or in
-    /// the phase's order of all items if there is no list.
-    pub starts: Vec<usize>,
-    /// N of each row: all the items it has.
-    pub populations: Vec<usize>,
-    /// The noise of this step, if there is any.
-    pub noise: Option<BlockNoise>,
-}
-
-impl BlockList {
-    /// |S| of the row in a slot.
-    #[inline]
-    pub fn size(&self, slot: usize) -> usize {
-        self.starts[slot + 1] - self.starts[slot]
-    }
-
-    /// Whether the row in a slot has noise.
-    #[inline]
-    pub fn is_noisy(&self, slot: usize) -> bool {
-        self.noise.is_some_and(|noise| noise.effective(self.size(slot)).is_some())
-    }
 }
 
 impl Batch {
@@ -60,42 +27,7 @@ impl Batch {
     pub fn of(items: Vec<u32>, population: usize) -> Self {
         let size = items.len();
         let weights = vec![1.0; size];
-        Batch { items, weights, size, population, noisy: false, variance: 0.0, blocks: None }
-    }
-
-    /// All items of every row of a phase, `groups` being where each row's items begin.
-    pub fn of_blocks(layout: &Layout, phase: usize, groups: &[usize]) -> Self {
-        let mut rows = RowSet::all(layout.n_rows);
-        let of_phase = layout.phases[phase].rows.clone();
-        let all: Vec<u32> = of_phase.map(|row| row as u32).collect();
-        assert_eq!(all.len() + 1, groups.len(), "the data have a group for every row of the phase");
-        rows.collect(|touch| touch(&all));
-        let populations = groups.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let (size, starts) = (groups[all.len()] - groups[0], groups.to_vec());
-        let blocks = Some(BlockList { phase, rows, starts, populations, noise: None });
-        Batch { size, population: size, blocks, ..Batch::default() }
-    }
-
-    /// The same items of some of the rows, whose slots rise, without noise.
-    pub fn quiet_rows(&self, slots: &[usize]) -> Self {
-        let blocks = self.blocks.as_ref().expect("rows are picked from a batch of blocks");
-        let mut rows = blocks.rows.clone();
-        let picked: Vec<u32> = slots.iter().map(|&slot| blocks.rows.row(slot) as u32).collect();
-        rows.collect(|touch| touch(&picked));
-        let (mut items, mut starts) = (Vec::new(), vec![0]);
-        for &slot in slots {
-            let range = blocks.starts[slot]..blocks.starts[slot + 1];
-            if self.items.is_empty() {
-                items.extend(range.map(|n| n as u32));
-            } else {
-                items.extend_from_slice(&self.items[range]);
-            }
-            starts.push(items.len());
-        }
-        let populations = slots.iter().map(|&slot| blocks.populations[slot]).collect();
-        let (phase, size) = (blocks.phase, items.len());
-        let blocks = Some(BlockList { phase, rows, starts, populations, noise: None });
-        Batch { items, size, population: self.population, blocks, ..Batch::default() }
+        Batch { items, weights, size, population, noisy: false, variance: 0.0 }
     }
 
     /// Everything, once.
@@ -104,36 +36,113 @@ impl Batch {
     }
 
     /// Takes the noise off again: S_t with weights of 1.
-    pub fn quieten(&mut self) {
+    fn drop_noise(&mut self) {
         self.items.truncate(self.size);
         self.weights.clear();
+        self.weights.resize(self.size, 1.0);
         self.noisy = false;
         self.variance = 0.0;
-        match &mut self.blocks {
-            Some(blocks) => blocks.noise = None,
-            None => self.weights.resize(self.size, 1.0),
+    }
+}
+
+/// The rows of a phase that have items in the step, each with a batch of its own.
+#[derive(Debug, Clone)]
+pub struct RowBatch {
+    /// The phase.
+    pub phase: usize,
+    /// Its first row of lambda.
+    first_row: usize,
+    /// Its rows that have items in the step.
+    pub rows: RowSet,
+    /// The items, row after row, by their places in the phase's order of all items; none are listed if
+    /// every row has all of its items.
+    pub items: Vec<u32>,
+    /// Where each row's items begin, and the end of the last row's: in `items`, or in the phase's order of
+    /// all items if none are listed.
+    pub starts: Vec<usize>,
+    /// N of each row: all the items it has.
+    pub populations: Vec<usize>,
+    /// The noise of this step, if there is any. Workers draw it.
+    pub noise: Option<RowNoise>,
+}
+
+impl RowBatch {
+    /// All items of every row of a phase, `groups` being where each row's items begin.
+    pub fn all(layout: &Layout, phase: usize, groups: &[usize]) -> Self {
+        let mut rows = RowSet::all(layout.n_rows);
+        let of_phase = layout.phases[phase].rows.clone();
+        let first_row = of_phase.start;
+        let all: Vec<u32> = of_phase.map(|row| row as u32).collect();
+        assert_eq!(all.len() + 1, groups.len(), "the data have a group for every row of the phase");
+        rows.collect(|touch| touch(&all));
+        let populations = groups.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let starts = groups.to_vec();
+        RowBatch { phase, first_row, rows, items: Vec::new(), starts, populations, noise: None }
+    }
+
+    /// The items of all rows together.
+    pub fn n_items(&self) -> usize {
+        self.starts[self.rows.len()] - self.starts[0]
+    }
+
+    /// |S| of the row in a slot.
+    #[inline]
+    pub fn size(&self, slot: usize) -> usize {
+        self.starts[slot + 1] - self.starts[slot]
+    }
+
+    /// N/|S| of the row in a slot; 1 for a row whose items were all drawn, or more often than that.
+    pub fn scale(&self, slot: usize) -> f64 {
+        match (self.size(slot), self.populations[slot]) {
+            (size, population) if size >= population || size == 0 => 1.0,
+            (size, population) => population as f64 / size as f64,
         }
     }
 
-    /// Sorts a list of a phase's items into the rows that have them.
-    fn group(&mut self, phase: usize, groups: &[usize], layout: &Layout) {
+    /// Whether the row in a slot has noise.
+    #[inline]
+    pub fn is_noisy(&self, slot: usize) -> bool {
+        self.noise.is_some_and(|noise| noise.effective(self.size(slot)).is_some())
+    }
+
+    /// The same items of some of the rows, whose slots rise, without noise.
+    pub fn noiseless(&self, slots: &[usize]) -> Self {
+        let mut rows = self.rows.clone();
+        let picked: Vec<u32> = slots.iter().map(|&slot| self.rows.row(slot) as u32).collect();
+        rows.collect(|touch| touch(&picked));
+        let (mut items, mut starts) = (Vec::new(), vec![0]);
+        for &slot in slots {
+            let range = self.starts[slot]..self.starts[slot + 1];
+            if self.items.is_empty() {
+                items.extend(range.map(|n| n as u32));
+            } else {
+                items.extend_from_slice(&self.items[range]);
+            }
+            starts.push(items.len());
+        }
+        let populations = slots.iter().map(|&slot| self.populations[slot]).collect();
+        let (phase, first_row) = (self.phase, self.first_row);
+        RowBatch { phase, first_row, rows, items, starts, populations, noise: None }
+    }
+
+    /// Sorts the listed items into the rows that have them.
+    fn group(&mut self, groups: &[usize]) {
         self.items.sort_unstable();
-        let first = layout.phases[phase].rows.start;
-        let (mut touched, mut starts, mut populations) = (Vec::new(), vec![0], Vec::new());
-        let mut at = 0;
-        let mut group = 0;
+        self.starts.clear();
+        self.starts.push(0);
+        self.populations.clear();
+        let mut touched = Vec::new();
+        let (mut at, mut group) = (0, 0);
         while at < self.items.len() {
             // The items rise, and so do the groups they are in.
             group += groups[group + 1..].partition_point(|&start| start <= self.items[at] as usize);
             let end = groups[group + 1];
             at += self.items[at..].partition_point(|&item| (item as usize) < end);
-            touched.push((first + group) as u32);
-            starts.push(at);
-            populations.push(end - groups[group]);
+            touched.push((self.first_row + group) as u32);
+            self.starts.push(at);
+            self.populations.push(end - groups[group]);
         }
-        let mut rows = RowSet::all(layout.n_rows);
-        rows.collect(|touch| touch(&touched));
-        self.blocks = Some(BlockList { phase, rows, starts, populations, noise: None });
+        self.rows.collect(|touch| touch(&touched));
     }
 }
 
@@ -189,39 +198,26 @@ impl Sampler {
         Sampler { pass: pass as u64, ..self }
     }
 
-    /// The items of step `t` (from 1) of a phase whose rows are blocks of their own.
-    pub fn draw_blocks(
-        &mut self,
-        t: u64,
-        phase: usize,
-        groups: &[usize],
-        layout: &Layout,
-        batch: &mut Batch,
-    ) {
-        if self.size.is_none() {
-            if batch.blocks.is_none() {
-                *batch = Batch::of_blocks(layout, phase, groups);
-            }
-            batch.quieten();
-            return;
+    /// The items of step `t` (from 1) of a phase whose rows have batches of their own.
+    pub fn draw_rows(&mut self, t: u64, groups: &[usize], batch: &mut RowBatch) {
+        batch.noise = None;
+        if self.size.is_some() {
+            batch.items.clear();
+            self.append(t, &mut batch.items);
+            batch.group(groups);
         }
-        batch.items.clear();
-        self.append(t, &mut batch.items);
-        batch.size = batch.items.len();
-        batch.population = self.n_items;
-        batch.group(phase, groups, layout);
     }
 
     /// The items of step `t` (from 1) with weights of 1, into `batch`.
     pub fn draw(&mut self, t: u64, batch: &mut Batch) {
         if self.size.is_none() && batch.size == self.n_items && !batch.noisy {
-            return; // everything, quiet, as the step before
+            return; // everything, noiseless, as the step before
         }
         batch.items.clear();
         self.append(t, &mut batch.items);
         batch.size = batch.items.len();
         batch.population = self.n_items;
-        batch.quieten();
+        batch.drop_noise();
     }
 
     /// Appends the items of step `t`; step 0 is a batch of its own that no step uses.

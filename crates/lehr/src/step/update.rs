@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::Result;
 use crate::lambda::{Lambda, Lazy, catch_up};
 use crate::math::table::Table;
-use crate::model::{Blocks, Layout, Model, Place, RowSet, Stats};
+use crate::model::{Layout, Model, RowSet, Stats, Target, check_rows, hyper_of};
 use crate::settings::choices;
 
 choices! {
@@ -76,15 +77,47 @@ pub struct Step {
 pub enum Steps<'a> {
     /// The same for all.
     All(Step),
-    /// One for every slot: where rows are blocks of their own, and some are noisy.
+    /// One for every slot: where every row has a batch of its own, and some are noisy.
     Each(&'a [Step]),
 }
 
 impl Steps<'_> {
+    /// The step of a slot. Where every row has its own N/|S|, that is in the statistics already: what is
+    /// learned from them needs it there.
     fn at(&self, slot: usize) -> Step {
         match self {
             Steps::All(step) => *step,
-            Steps::Each(steps) => steps[slot],
+            Steps::Each(steps) => Step { scale: 1.0, ..steps[slot] },
+        }
+    }
+
+    /// rho, where all rows have the same; else that of the noisy rows, if there are any.
+    pub fn rho(&self) -> f64 {
+        match self {
+            Steps::All(step) => step.rho,
+            Steps::Each(steps) => {
+                let noisy = steps.iter().find(|step| step.noisy);
+                noisy.or(steps.first()).map_or(1.0, |step| step.rho)
+            }
+        }
+    }
+
+    /// Multiplies the statistics by N/|S|, where every row has its own.
+    fn scale(&self, raw: &mut Stats) {
+        if let Steps::Each(steps) = self
+            && steps.iter().any(|step| step.scale != 1.0)
+        {
+            let width = raw.width();
+            let rows = raw.values_mut().par_chunks_exact_mut(width).enumerate();
+            rows.with_min_len(256).for_each(|(slot, row)| self.scale_row(slot, row));
+        }
+    }
+
+    fn scale_row(&self, slot: usize, row: &mut [f64]) {
+        if let Steps::Each(steps) = self
+            && steps[slot].scale != 1.0
+        {
+            row.iter_mut().for_each(|x| *x *= steps[slot].scale);
         }
     }
 
@@ -126,7 +159,7 @@ impl Updater {
         Updater { guard, layout: model.layout(), pending: Vec::new() }
     }
 
-    /// One update of some phases from the raw statistics. `quiet_stats` makes the noiseless statistics
+    /// One update of some phases from the raw statistics. `noiseless` makes the noiseless statistics
     /// of the same batch, at least for the rows in the slots it is given, and is called only if
     /// the guard needs them; rows that it replaces stay replaced in `raw`.
     pub fn apply<M: Model>(
@@ -135,10 +168,11 @@ impl Updater {
         phases: Range<usize>,
         steps: Steps<'_>,
         raw: &mut Stats,
-        mut quiet_stats: impl FnMut(&RowSet, &[usize]) -> Stats,
+        mut noiseless: impl FnMut(&RowSet, &[usize]) -> Result<Stats>,
         lambda: &mut Lambda,
-    ) -> Guarded {
+    ) -> Result<Guarded> {
         let mut guarded = Guarded::default();
+        steps.scale(raw);
         if let (true, Steps::All(step)) = (self.layout.lazy, steps) {
             self.decay(model, step.rho, lambda);
         }
@@ -157,13 +191,14 @@ impl Updater {
                 guarded.noisy += slots.filter(|&slot| steps.at(slot).noisy).count() as u64;
                 let rejects = matches!(self.guard, Guard::Reject | Guard::RejectBelowPrior);
                 if rejects && !invalid.is_empty() && quiet.is_none() {
-                    quiet = Some(quiet_stats(&raw.rows, &invalid));
+                    quiet = Some(noiseless(&raw.rows, &invalid)?);
                 }
                 for &slot in &invalid {
                     match &quiet {
                         Some(quiet) => {
                             let row = raw.rows.row(slot);
                             raw.slot_mut(slot).copy_from_slice(quiet.row(row));
+                            steps.scale_row(slot, raw.slot_mut(slot));
                         }
                         None if self.guard == Guard::Clip => raw.slot_mut(slot).fill(0.0),
                         None => {}
@@ -180,8 +215,8 @@ impl Updater {
                 guarded.noisy += raw.values().len() as u64;
             }
         }
-        model.settle(lambda);
-        guarded
+        model.sort_components(lambda);
+        Ok(guarded)
     }
 
     /// The decay that all rows of a lazy lambda share; the rows of the batch get the rest later.
@@ -216,10 +251,18 @@ impl Updater {
         let clamp = noisy && self.guard.works_on_entries();
         let chunk = Chunk {
             steps,
-            row: RowUpdate { model, phase, raw, hyper: &hyper, clamp },
+            row: RowUpdate {
+                model,
+                phase,
+                raw,
+                hyper: &hyper,
+                clamp,
+                shares_prior: self.layout.lazy || matches!(steps, Steps::Each(_)),
+            },
             layout: &self.layout,
             test: tests.then_some(self.guard == Guard::RejectBelowPrior),
-            halves: !model.is_always_valid_when_quiet() || (noisy && self.guard == Guard::Halve),
+            halves: !model.domain().is_some_and(|domain| domain.is_valid_when_noiseless())
+                || (noisy && self.guard == Guard::Halve),
         };
         let width = self.layout.width;
         let (table, lazy) = lambda.rows_to_write();
@@ -347,7 +390,7 @@ impl<M: Model> Chunk<'_, M> {
                 let numbers: Vec<usize> = tested.iter().map(|&(_, r)| r).collect();
                 let strict = *test == Some(true);
                 let fits = &mut fits[..numbers.len()];
-                model.check_rows(row.hyper, &numbers, &proposals, strict, fits);
+                check_rows(model, row.hyper, &numbers, &proposals, strict, fits);
                 for ((&(i, r), &fits), new) in
                     tested.iter().zip(&*fits).zip(proposals.chunks_exact(width))
                 {
@@ -381,11 +424,13 @@ struct RowUpdate<'a, M: Model> {
     /// Whether negative statistics count as 0: where every term of a sum is positive, only noise
     /// makes it negative.
     clamp: bool,
+    /// Whether all rows of the phase have the same prior.
+    shares_prior: bool,
 }
 
 struct Buffers {
     eta: Vec<f64>,
-    /// The row that `eta` belongs to; rows that are lazy or blocks of their own share it.
+    /// The row that `eta` belongs to.
     eta_row: Option<usize>,
     new: Vec<f64>,
     /// Entries that were negative.
@@ -412,10 +457,9 @@ impl<M: Model> RowUpdate<'_, M> {
         old: &mut [f64],
         buffers: &mut Buffers,
     ) {
-        let RowUpdate { model, phase, raw, hyper, clamp } = *self;
+        let RowUpdate { model, phase, raw, hyper, clamp, shares_prior } = *self;
         let Buffers { eta, eta_row, new, clamped } = buffers;
-        let shared = layout.lazy || layout.blocks == Blocks::PerRow;
-        if eta_row.is_none_or(|of| of != row && !shared) {
+        if eta_row.is_none_or(|of| of != row && !shares_prior) {
             model.prior(hyper, row, eta);
             *eta_row = Some(row);
         }
@@ -426,7 +470,7 @@ impl<M: Model> RowUpdate<'_, M> {
         }
         let columns = layout.phases[phase].columns.clone();
         let part = &mut new[columns.clone()];
-        model.to_natural(Place { hyper, phase, row, old }, raw, part);
+        model.to_natural(Target { hyper, phase, row, old }, raw, part);
         if clamp {
             for p in part.iter_mut() {
                 *clamped += u64::from(*p < 0.0);
@@ -470,13 +514,16 @@ fn halve<M: Model>(model: &M, row: usize, old: &[f64], proposal: &mut [f64]) {
 /// The lambda that raw statistics of the whole data lead to, from the prior: how starts are made.
 pub fn from_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
     let layout = model.layout();
-    let hyper = model.hyper();
+    let hyper = hyper_of(model);
     (0..layout.n_rows).for_each(|r| model.prior(&hyper, r, table.row_mut(r)));
     let mut lambda = Lambda::new(table.clone(), layout.lazy, hyper);
     let mut updater = Updater::new(model, Guard::Halve);
     let step = Step { rho: 1.0, scale: 1.0, noisy: false };
-    let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
+    // A noiseless step never asks for noiseless statistics.
+    let same = |_: &RowSet, _: &[usize]| Ok(raw.clone());
     let phases = 0..layout.phases.len();
-    updater.apply(model, phases, Steps::All(step), &mut raw.clone(), never, &mut lambda);
+    let applied =
+        updater.apply(model, phases, Steps::All(step), &mut raw.clone(), same, &mut lambda);
+    debug_assert!(applied.is_ok());
     table.values_mut().copy_from_slice(lambda.table().values());
 }

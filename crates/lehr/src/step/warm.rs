@@ -9,7 +9,7 @@ pub struct Warm {
 }
 
 impl Warm {
-    /// Every local step begins afresh.
+    /// Every local step begins from scratch.
     pub fn off() -> Self {
         Warm::default()
     }
@@ -39,13 +39,13 @@ impl Warm {
         &self.values
     }
 
-    /// Forgets everything: the next local steps begin afresh.
-    pub fn cool(&mut self) {
+    /// Forgets everything: the next local steps begin from scratch.
+    pub fn forget(&mut self) {
         self.values.fill(0.0);
     }
 
     /// The numbers of some items, in their order.
-    pub(crate) fn fetch(&self, items: &[u32], out: &mut Vec<f32>) {
+    pub fn fetch(&self, items: &[u32], out: &mut Vec<f32>) {
         out.clear();
         for &n in items {
             out.extend_from_slice(&self.values[n as usize * self.width..][..self.width]);

@@ -2,8 +2,8 @@
 //!
 //! `LEHR_FAULT=ACTION:POINT:N[:FILE]`, for tests (docs/RELIABILITY.md). `kill` ends the process the N-th
 //! time that a file has come to the point, `full` makes the disk full there, `slow` waits N
-//! milliseconds each time. With FILE only files of that name count. Unset, it costs one look at the
-//! environment per process.
+//! milliseconds each time. With FILE only files of that name count. Only builds for tests obey it: those
+//! with debug assertions, or with the feature `faults`. All others do not even look.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,6 +11,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+/// Whether this build obeys `LEHR_FAULT`.
+const OBEYED: bool = cfg!(any(debug_assertions, feature = "faults"));
 
 /// How far the writing of a file has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +77,11 @@ impl Fault {
 
 /// The fault that was asked for; an error if the text means nothing.
 fn wanted() -> &'static Result<Option<Fault>, String> {
+    static NONE: Result<Option<Fault>, String> = Ok(None);
     static WANTED: OnceLock<Result<Option<Fault>, String>> = OnceLock::new();
+    if !OBEYED {
+        return &NONE;
+    }
     WANTED.get_or_init(|| match std::env::var("LEHR_FAULT") {
         Err(_) => Ok(None),
         Ok(text) => Fault::parse(&text).map(Some).ok_or_else(|| {

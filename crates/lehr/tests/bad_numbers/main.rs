@@ -15,12 +15,12 @@ use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
 use common::{STARTS, rng};
 use lehr::data::Points;
-use lehr::model::{Blocks, Dataset, Model};
+use lehr::fit::Observation;
+use lehr::fit::{Progress, State, Watcher};
+use lehr::model::{Dataset, Model};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::run::fit::{Problem, Progress, State, Watcher, fit};
-use lehr::run::trace::Observation;
 use lehr::step::anneal::Law;
 use lehr::step::sample::Sampling;
 use lehr::step::schedule::{Effective, StepSize};
@@ -85,7 +85,10 @@ impl<M: Model> Judge<'_, M> {
         for row in 0..table.n_rows() {
             let values = table.row(row);
             let mut valid = [false];
-            self.0.check_rows(hyper, &[row], values, false, &mut valid);
+            let domain = self.0.domain();
+            if !domain.is_some_and(|d| d.check_rows(hyper, &[row], values, false, &mut valid)) {
+                valid = [self.0.in_domain(row, values)];
+            }
             if !valid[0] || !values.iter().all(|x| x.is_finite()) {
                 return Err(format!("step {}: row {row} is {values:?}", state.step));
             }
@@ -113,8 +116,9 @@ impl<M: Model> Watcher for Judge<'_, M> {
 
 /// The settings with what this model or these data have no use for left out: most fits should run.
 fn fitting<M: Model>(config: FitConfig, model: &M, data: &M::Data) -> FitConfig {
-    let (n_items, guards) = (data.n_items(), model.guards());
-    let per_row = model.layout().blocks == Blocks::PerRow;
+    let guards = model.domain().expect("models that ship know their guards").guards();
+    // Whether every row has a batch of its own.
+    let (n_items, per_row) = (data.n_items(), !data.groups(0).is_empty());
     FitConfig {
         warm: config.warm && model.warm_width() > 0,
         guard: config.guard.map(|_| guards[config.seed as usize % guards.len()]),
@@ -140,8 +144,8 @@ fn judged<M: Model>(model: &M, data: &M::Data, config: FitConfig, tame: bool) ->
         }
     };
     let mut judge = Judge(model);
-    let problem = Problem { model, data, heldout: Some(data) };
-    match fit(problem, &plan, 1, None, &mut judge) {
+    let fit = lehr::fit(model, data).heldout(Some(data)).plan(plan).threads(1);
+    match fit.watch(&mut judge).run() {
         Ok(fitted) => {
             assert!(fitted.outcome.bound.is_finite());
             judge.look(&fitted.state).unwrap();

@@ -3,16 +3,13 @@
 use serde::de::DeserializeOwned;
 
 use lehr::FitConfig;
-use lehr::data::{Docs, Points, Ratings, Side};
+use lehr::data::{Dataset, Docs, FromFile, Points, Ratings, Side};
+use lehr::fit::Observation;
 use lehr::math::rng::Purpose;
-use lehr::model::{Dataset, Model};
+use lehr::model::Model;
 use lehr::models::{Lda, Mixture, Pmf, Stored};
-use lehr::run::directory::RunDirectory;
-use lehr::run::fit::{Problem, fit as fit_plain};
-use lehr::run::memory::{Begin, Fitted, Items};
-use lehr::run::session;
-use lehr::run::trace::Observation;
 use lehr::step::sample::split;
+use lehr::store::{self, Begin, Items, Run, RunDirectory};
 use lehr_kernels::Isa;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -81,9 +78,8 @@ fn plain<M: Model>(
     config: &FitConfig,
 ) -> String {
     let mut recorder = Recorder::default();
-    let plan = config.check_for(model, data).unwrap();
-    let problem = Problem { model, data, heldout };
-    let fitted = fit_plain(problem, &plan, config.threads, None, &mut recorder).unwrap();
+    let fit = lehr::fit(model, data).heldout(heldout).config(config.clone());
+    let fitted = fit.watch(&mut recorder).run().unwrap();
     hash(fitted.state.lambda.table().values(), &recorder.0)
 }
 
@@ -99,15 +95,15 @@ fn stored<M: Stored>(
     let (path, run) = (folder.path().join(name), folder.path().join("run"));
     std::fs::write(&path, text).unwrap();
     if sink == Sink::Directory {
-        session::start::<M>(&run, &path, &Default::default(), params, config, &mut ()).unwrap();
-        let fitted = Fitted::<M>::load(&run).unwrap();
+        store::fit_file::<M>(&run, &path, &Default::default(), params, config, &mut ()).unwrap();
+        let fitted = Run::<M>::load(&run).unwrap();
         let trace = RunDirectory::open(&run).unwrap().trace().unwrap();
         return hash(fitted.lambda().table().values(), &trace);
     }
-    let data = &M::read(&path, &Default::default()).unwrap();
+    let data = &M::Data::read(&path, &Default::default()).unwrap();
     if sink == Sink::Memory {
         let items = Items { data, source: None };
-        let fitted = Fitted::<M>::new(items, params, config, Begin::Random, &mut ()).unwrap();
+        let fitted = Run::<M>::fit(items, params, config, Begin::Random, &mut ()).unwrap();
         return hash(fitted.lambda().table().values(), &fitted.trace);
     }
     let held_out = config.holdout.count(data.n_items());
@@ -115,7 +111,7 @@ fn stored<M: Stored>(
         return plain(&with_isa(M::build(params, data).unwrap()), data, None, config);
     }
     let (kept, out) = split(data.n_items(), held_out, config.seed, Purpose::Holdout);
-    let (train, heldout) = (M::subset(data, &kept), M::subset(data, &out));
+    let (train, heldout) = (data.subset(&kept), data.subset(&out));
     plain(&with_isa(M::build(params, &train).unwrap()), &train, Some(&heldout), config)
 }
 

@@ -7,15 +7,13 @@ pub mod bernoulli;
 pub mod bits_of;
 
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
+use lehr::fit::Observation;
+use lehr::fit::{Fitted, State, Watcher};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
-use lehr::model::Model;
+use lehr::model::{Model, SharedModel};
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
-use lehr::run::fit::{Climber, Event, Fit, Problem, State, Watcher, fit};
-use lehr::run::trace::Observation;
-use lehr::settings::Plan;
-use lehr::step::local::Threads;
 use lehr::{FitConfig, Result};
 
 pub use bernoulli::BernoulliMixture;
@@ -221,10 +219,16 @@ pub trait ForModel {
     fn run<M: Model>(&self, name: &str, model: &M, data: &M::Data);
 }
 
+/// A work for every model in which all rows share a batch.
+pub trait ForSharedModel {
+    /// The work.
+    fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data);
+}
+
 /// A work for every model of points.
 pub trait ForPointsModel {
     /// The work.
-    fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points);
+    fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points);
 }
 
 /// Does the work with all eight Gaussian mixtures and with the mixture of Bernoullis.
@@ -239,7 +243,13 @@ pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
 
 /// Does the work with every model: those in which one batch serves all rows, and matrix factorisation.
 pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
-    for_every_shared_model(n_items, work);
+    struct Any<'a, W>(&'a W);
+    impl<W: ForModel> ForSharedModel for Any<'_, W> {
+        fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data) {
+            self.0.run(name, model, data);
+        }
+    }
+    for_every_shared_model(n_items, &Any(work));
     let made = made_ratings((n_items / 20 + 2, n_items / 30 + 2, 2), n_items, (1.0, 0.5, 0.5), 7);
     for (name, params) in [
         ("PMF", PmfParams::new(3)),
@@ -251,10 +261,10 @@ pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
 }
 
 /// Does the work with every model in which one batch serves all rows: those of points, and LDA in its two precisions.
-pub fn for_every_shared_model<W: ForModel>(n_items: usize, work: &W) {
+pub fn for_every_shared_model<W: ForSharedModel>(n_items: usize, work: &W) {
     struct OfPoints<'a, W>(&'a W);
-    impl<W: ForModel> ForPointsModel for OfPoints<'_, W> {
-        fn run<M: Model<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
+    impl<W: ForSharedModel> ForPointsModel for OfPoints<'_, W> {
+        fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
             self.0.run(name, model, data);
         }
     }
@@ -264,6 +274,22 @@ pub fn for_every_shared_model<W: ForModel>(n_items: usize, work: &W) {
         let lda = Lda::new(LdaParams { exact, ..LdaParams::new(4) }, &docs).unwrap();
         work.run(if exact { "LDA, exact" } else { "LDA" }, &lda, &docs);
     }
+}
+
+/// The hyperparameters of a model at the start.
+pub fn hyper<M: Model>(model: &M) -> Vec<f64> {
+    model.learner().map_or(Vec::new(), |learner| learner.hyper())
+}
+
+/// Whether a row is at least as concentrated as its prior: the model's own word, or number by number, up to
+/// rounding, for models that do not say.
+pub fn above_prior<M: Model>(model: &M, hyper: &[f64], row: usize, values: &[f64]) -> bool {
+    if let Some(domain) = model.domain() {
+        return domain.above_prior(hyper, row, values);
+    }
+    let mut eta = vec![f64::NAN; values.len()];
+    model.prior(hyper, row, &mut eta);
+    values.iter().zip(&eta).all(|(x, eta)| *x >= (1.0 - 1e-9) * eta)
 }
 
 /// A start at a fixed address.
@@ -291,34 +317,21 @@ pub fn watched<M: Model>(
     data: &M::Data,
     config: &FitConfig,
     threads: usize,
-) -> (Fit, Vec<f64>) {
-    let problem = Problem { model, data, heldout: None };
+) -> (Fitted, Vec<f64>) {
     let mut recorder = Recorder::default();
-    let fitted = fit(problem, &plan(config, model, data), threads, None, &mut recorder).unwrap();
+    let fit = lehr::fit(model, data).config(config.clone()).threads(threads);
+    let fitted = fit.watch(&mut recorder).run().unwrap();
     (fitted, recorder.0.iter().map(|o| o.bound).collect())
-}
-
-fn plan<M: Model>(config: &FitConfig, model: &M, data: &M::Data) -> Plan {
-    config.check_for(model, data).unwrap()
 }
 
 /// `steps` sweeps of batch VI from a given lambda: the last state and the bounds before, between and
 /// after the sweeps.
 pub fn sweeps<M: Model>(model: &M, data: &M::Data, lambda: Table, steps: u64) -> (State, Vec<f64>) {
     let config = FitConfig { steps: Some(steps), tol: 0.0, ..FitConfig::default() };
-    let plan = plan(&config, model, data);
-    let problem = Problem { model, data, heldout: None };
-    let mut state = State::at(model, lambda);
-    let mut bounds = Vec::new();
-    Climber::new(problem, &plan, Threads::new())
-        .climb(0, &mut state, &[], |event| {
-            if let Event::Observed(seen) = event {
-                bounds.push(seen.bound);
-            }
-            Ok(false)
-        })
-        .unwrap();
-    (state, bounds)
+    let mut recorder = Recorder::default();
+    let fit = lehr::fit(model, data).config(config).threads(1).from(State::at(model, lambda));
+    let fitted = fit.watch(&mut recorder).run().unwrap();
+    (fitted.state, recorder.0.iter().map(|o| o.bound).collect())
 }
 
 /// The bits of some numbers: what "the same" means where nothing may differ.

@@ -30,7 +30,7 @@ struct Perplexities {
 
 pub(super) fn run(run: &OpenRun<Lda>, new: &NewData<Lda>, args: &EvalArgs) -> anyhow::Result<()> {
     check_known(new).map_err(|error| anyhow::anyhow!("{}: {error}", args.data.display()))?;
-    let population = run.population(run.record.frozen.documents);
+    let population = run.config.population();
     let scores = run.model.score_docs(&run.saved.model_state().lambda, &new.data, population);
     if let Some(fault) = new.data.fault() {
         return Err(fault.into());

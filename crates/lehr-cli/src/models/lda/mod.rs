@@ -7,16 +7,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use lehr::fit::Observation;
 use lehr::lambda::Lambda;
 use lehr::models::lda::{Lda, LearnAlpha};
 use lehr::read::DocsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
-use lehr::run::trace::Observation;
+use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
+use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, left_out};
 use crate::args::{DataArgs, EvalArgs};
-use crate::picture::terminal::TermSeries;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
 /// Words of each topic in `show`.
@@ -34,18 +34,17 @@ struct Summary<'a> {
 }
 
 impl Served for Lda {
-    const NAMES: &'static [&'static str] = &["lda"];
     const ITEM: &'static str = "document";
 
     fn options(
         flags: &DataArgs,
-        record: &RecordOf<Self>,
+        config: &RunConfig<Self>,
         path: &Path,
     ) -> anyhow::Result<DocsOptions> {
-        let run = record.data.options.clone();
+        let run = config.data.options.clone();
         // The model has its words; those of the new documents are not chosen again. The format is
         // recognised unless the file looks like the run's own.
-        let alike = record.data.path.as_deref().is_some_and(|own| ending(path) == ending(own));
+        let alike = config.data.path.as_deref().is_some_and(|own| ending(path) == ending(own));
         let base = DocsOptions {
             format: run.format.filter(|_| alike),
             // Words are known by their numbers as well if the file has gone.
@@ -82,7 +81,7 @@ impl Served for Lda {
         output: &Path,
     ) -> anyhow::Result<String> {
         check_known(new)?;
-        let k = run.record.params.topics;
+        let k = run.config.params.topics;
         let theta = run.model.transform(&run.saved.model_state().lambda, &new.data);
         if let Some(fault) = new.data.fault() {
             return Err(fault.into());
@@ -113,7 +112,7 @@ impl Served for Lda {
     }
 
     fn title(run: &OpenRun<Self>) -> String {
-        let params = &run.record.params;
+        let params = &run.config.params;
         let lambda = &run.saved.model_state().lambda;
         let mut text = format!(
             "lda with {}, {}, eta {}",
@@ -134,16 +133,16 @@ impl Served for Lda {
     }
 
     fn data_size(run: &OpenRun<Self>) -> String {
-        let record = &run.record;
-        let docs = record.data.items;
-        let held_out = match record.fit.holdout.count(docs) {
+        let config = &run.config;
+        let docs = config.data.items;
+        let held_out = match config.fit.holdout.count(docs) {
             0 => String::new(),
             n => format!(", {n} of them held out"),
         };
         let tokens: f64 = run.model.word_counts().iter().sum();
         format!(
             "{docs} documents{held_out}, {} words, {} training tokens",
-            record.frozen.words,
+            config.frozen.words,
             number(tokens)
         )
     }
@@ -226,7 +225,7 @@ fn alpha(run: &OpenRun<Lda>, lambda: &Lambda) -> String {
     let alpha = run.model.alpha(lambda);
     let (least, most) =
         alpha.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
-    match run.record.params.learn_alpha {
+    match run.config.params.learn_alpha {
         LearnAlpha::No => format!("alpha {}", rounded(most, 4)),
         LearnAlpha::Symmetric => format!("alpha {} (learned)", rounded(most, 4)),
         LearnAlpha::Asymmetric => {

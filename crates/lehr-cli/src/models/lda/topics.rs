@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
 use lehr::models::lda::{Coherence, Lda, LearnAlpha, Topic};
+use lehr_plot::terminal::histogram_bar;
 
 use crate::args::{TopicOrder, TopicsArgs};
 use crate::models::OpenRun;
-use crate::picture::terminal::histogram_bar;
 use crate::text::{self, counted, line_width, rounded, wrapped};
 
 /// Columns of the bar of a topic's size.
@@ -104,8 +105,8 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
     if args.json {
         return text::print_json(&Topics {
             model: "lda",
-            words: run.record.frozen.words,
-            documents: run.record.frozen.documents,
+            words: run.config.frozen.words,
+            documents: run.config.frozen.documents,
             eta: run.model.eta(lambda),
             relevance: args.relevance,
             coherence_words: why_not.is_none().then_some(args.coherence),
@@ -148,13 +149,13 @@ fn coherence(
     if args.no_coherence {
         return Err("it was not asked for".into());
     }
-    let record = &run.record.data;
-    let Some(path) = &record.path else {
+    let data = &run.config.data;
+    let Some(path) = &data.path else {
         return Err("the training documents are in no file".into());
     };
-    let docs = match record.unknown_dropped {
-        false => Lda::read(path, &record.options),
-        true => run.model.read_new(path, &record.options).map(|(docs, _)| docs),
+    let docs = match data.unknown_dropped {
+        false => Docs::read(path, &data.options),
+        true => run.model.read_new(path, &data.options).map(|(docs, _)| docs),
     };
     let docs = docs.map_err(|error| {
         if path.exists() {
@@ -163,7 +164,7 @@ fn coherence(
             format!("the training documents, {}, are gone", path.display())
         }
     })?;
-    if docs.fingerprint() != record.fingerprint {
+    if docs.fingerprint() != data.fingerprint {
         return Err(format!("{} has changed since the fit", path.display()));
     }
     let words = |topic: &Topic| -> Vec<usize> {
@@ -182,11 +183,11 @@ fn heading(
     mean: Option<f64>,
     why_not: Option<&str>,
 ) -> String {
-    let frozen = &run.record.frozen;
+    let frozen = &run.config.frozen;
     let mut out = format!(
         "{}: {} of {} in {}\n",
         args.run.display(),
-        counted(run.record.params.topics as u64, "topic"),
+        counted(run.config.params.topics as u64, "topic"),
         counted(frozen.words as u64, "word"),
         counted(frozen.documents as u64, "document"),
     );
@@ -227,7 +228,7 @@ fn block(
     if let Some(coherence) = coherence {
         let _ = write!(facts, "  npmi {coherence:>6.3}");
     }
-    if run.record.params.learn_alpha == LearnAlpha::Asymmetric {
+    if run.config.params.learn_alpha == LearnAlpha::Asymmetric {
         let _ = write!(facts, "  alpha {}", rounded(topic.alpha, 3));
     }
     let first = begin(run, topic, largest) + &facts;
@@ -268,5 +269,5 @@ fn begin(run: &OpenRun<Lda>, topic: &Topic, largest: f64) -> String {
 }
 
 fn digits(run: &OpenRun<Lda>) -> usize {
-    run.record.params.topics.to_string().len()
+    run.config.params.topics.to_string().len()
 }

@@ -28,10 +28,10 @@ pub(super) fn write(
         let why = left_out.unwrap_or_else(|| "there are no ratings".into());
         anyhow::bail!("there is nothing to fold in: {why}");
     }
-    let known = run.record.frozen.users;
+    let known = run.config.frozen.users;
     let new_users = folded.users.iter().filter(|(user, _)| *user as usize >= known).count();
     let (n_users, n_items) = (folded.users.len(), folded.items.len());
-    write_table(output, run.record.params.dims, ratings, &folded.users, &folded.items)?;
+    write_table(output, run.config.params.dims, ratings, &folded.users, &folded.items)?;
     let mut parts = Vec::new();
     for (n, what) in
         [(new_users, "new user"), (n_users - new_users, "known user"), (n_items, "new item")]

@@ -10,14 +10,14 @@ use std::path::Path;
 use serde::Serialize;
 
 use lehr::data::Side;
+use lehr::fit::Observation;
 use lehr::models::pmf::Pmf;
 use lehr::read::RatingsOptions;
-use lehr::run::directory::{RecordOf, RunResult};
-use lehr::run::trace::Observation;
+use lehr::store::{RunConfig, RunResult};
+use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
 use crate::args::{DataArgs, EvalArgs};
-use crate::picture::terminal::{TermSeries, histogram_bar};
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
 /// Latent dimensions in `show`.
@@ -55,15 +55,14 @@ struct Loved {
 }
 
 impl Served for Pmf {
-    const NAMES: &'static [&'static str] = &["pmf"];
     const ITEM: &'static str = "rating";
 
     fn options(
         flags: &DataArgs,
-        record: &RecordOf<Self>,
+        config: &RunConfig<Self>,
         _path: &Path,
     ) -> anyhow::Result<RatingsOptions> {
-        flags.over(record.data.options.clone())
+        flags.over(config.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
@@ -100,7 +99,7 @@ impl Served for Pmf {
     }
 
     fn title(run: &OpenRun<Self>) -> String {
-        let params = &run.record.params;
+        let params = &run.config.params;
         let mut text = format!(
             "pmf with {}, prior variance {}",
             counted(params.dims as u64, "dimension"),
@@ -120,13 +119,13 @@ impl Served for Pmf {
     }
 
     fn data_size(run: &OpenRun<Self>) -> String {
-        let record = &run.record;
-        let ratings = record.data.items;
-        let held_out = match record.fit.holdout.count(ratings) {
+        let config = &run.config;
+        let ratings = config.data.items;
+        let held_out = match config.fit.holdout.count(ratings) {
             0 => String::new(),
             n => format!(", {n} of them held out"),
         };
-        let (users, items) = (record.frozen.users as u64, record.frozen.items as u64);
+        let (users, items) = (config.frozen.users as u64, config.frozen.items as u64);
         format!(
             "{}{held_out}, {}, {}",
             counted(ratings as u64, "rating"),
@@ -147,7 +146,7 @@ impl Served for Pmf {
         }
         let state = run.saved.model_state();
         let noise = run.model.noise_variance(&state.lambda);
-        let learned = if run.record.params.learn_noise { " (learned)" } else { "" };
+        let learned = if run.config.params.learn_noise { " (learned)" } else { "" };
         text += &format!(
             "noise     sigma^2 {}{learned}: ratings scatter by {} around what the model expects\n",
             rounded(noise, 4),
@@ -157,7 +156,7 @@ impl Served for Pmf {
             text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
         }
         let used = run.model.dims_in_use(&state.lambda);
-        text + &format!("dims      {used} of {} in use\n", run.record.params.dims)
+        text + &format!("dims      {used} of {} in use\n", run.config.params.dims)
     }
 
     fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String {
@@ -189,13 +188,13 @@ impl Served for Pmf {
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
         let state = run.saved.model_state();
-        let frozen = &run.record.frozen;
+        let frozen = &run.config.frozen;
         text::print_json(&Summary {
             head: Head::of(run, climb),
             users: frozen.users,
             items: frozen.items,
             ratings: frozen.ratings,
-            dims: run.record.params.dims,
+            dims: run.config.params.dims,
             dims_in_use: run.model.dims_in_use(&state.lambda),
             noise_variance: run.model.noise_variance(&state.lambda),
             item_variances: run.model.item_variances(&state.lambda),
@@ -226,7 +225,7 @@ fn dimensions(run: &OpenRun<Pmf>) -> String {
 fn loved(run: &OpenRun<Pmf>, top: usize) -> Option<Vec<Loved>> {
     let biases = run.model.biases(&run.saved.model_state().lambda, Side::Item)?;
     let mut ratings = vec![0; biases.len()];
-    for user in 0..run.record.frozen.users as u32 {
+    for user in 0..run.config.frozen.users as u32 {
         run.model.seen(user).iter().for_each(|&item| ratings[item as usize] += 1);
     }
     let mut order: Vec<usize> = (0..biases.len()).collect();

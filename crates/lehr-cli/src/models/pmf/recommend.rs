@@ -123,7 +123,7 @@ struct Newer {
 
 impl Newer {
     fn read(run: &OpenRun<Pmf>, path: &Path) -> anyhow::Result<Self> {
-        let options = &run.record.data.options;
+        let options = &run.config.data.options;
         let (ratings, _) =
             run.model.read_new(path, options).map_err(|error| naming_file(error, path))?;
         let folded = run.model.fold_in(&run.saved.model_state().lambda, &ratings);
@@ -162,7 +162,7 @@ impl Finder<'_> {
         let number = self.run.model.find_user(id);
         let (folded, newer) = self.newer.as_ref().map_or((None, &[][..]), |newer| newer.find(id));
         let factor = folded.cloned().unwrap_or_else(|| self.predictor.user(number));
-        let n_items = self.run.record.frozen.items as u32;
+        let n_items = self.run.config.frozen.items as u32;
         let mut seen = number.map_or(Vec::new(), |user| self.run.model.seen(user).to_vec());
         seen.extend(newer.iter().filter(|&&item| item < n_items));
         seen.sort_unstable();
@@ -203,7 +203,7 @@ impl Finder<'_> {
             None => "ratings of theirs can be folded in with --ratings",
         };
         let user = in_line(user);
-        if self.run.record.params.biases {
+        if self.run.config.params.biases {
             return format!(
                 "user {user} is not in the model; this is what users like on the whole ({advice})"
             );

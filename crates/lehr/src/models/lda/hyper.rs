@@ -1,6 +1,6 @@
 //! Learning the priors: alpha from the documents, eta from the topics.
 
-use super::{LdaParams, LearnAlpha, bound, split_hyper};
+use super::{Lda, LdaParams, LearnAlpha, bound, split_hyper};
 use crate::family::dirichlet;
 use crate::lambda::Lambda;
 use crate::model::HyperStep;
@@ -16,11 +16,11 @@ pub(super) fn start(params: &LdaParams) -> Vec<f64> {
 }
 
 /// Learns what the settings ask for.
-pub(super) fn learn(params: &LdaParams, step: HyperStep<'_>, lambda: &mut Lambda) {
-    if params.learn_alpha != LearnAlpha::No && step.batch > 0 {
+pub(super) fn learn(params: &LdaParams, step: HyperStep<'_, Lda>, lambda: &mut Lambda) {
+    if params.learn_alpha != LearnAlpha::No && step.size > 0 {
         let (eta, alpha, means) = split_hyper(&lambda.hyper);
         // Statistics are blended as lambda's are; the best alpha for them follows at once.
-        let blend = |(old, sum): (&f64, &f64)| old + step.rho * (sum / step.batch as f64 - old);
+        let blend = |(old, sum): (&f64, &f64)| old + step.rho * (sum / step.size as f64 - old);
         let means: Vec<f64> = means.iter().zip(step.sums).map(blend).collect();
         let alpha = match params.learn_alpha {
             LearnAlpha::Asymmetric => dirichlet::fit(&means, alpha),
@@ -34,7 +34,7 @@ pub(super) fn learn(params: &LdaParams, step: HyperStep<'_>, lambda: &mut Lambda
     if params.learn_eta && (step.full || step.step.is_multiple_of(ETA_EVERY)) {
         let eta = lambda.hyper[0];
         // Rows that lag behind decay towards the eta of their time: up to here, the old one.
-        lambda.settle(|_, row| row.fill(eta));
+        lambda.catch_up(|_, row| row.fill(eta));
         let mean = bound::mean_ln_beta(lambda);
         lambda.hyper[0] = dirichlet::fit_symmetric(lambda.n_rows(), mean, eta);
     }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::expect::Expect;
 use super::{Lda, LearnAlpha, bound};
 use crate::data::Docs;
@@ -12,7 +14,7 @@ use crate::math::special::digamma;
 use crate::model::{Ask, Layout, Local, RowSet, Shard};
 
 /// What a shard's local steps leave behind.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Documents {
     n_topics: usize,
     isa: Isa,
@@ -26,13 +28,13 @@ pub struct Documents {
     parts: Vec<Part>,
     /// gamma of every document, K numbers each.
     gamma: Vec<f32>,
-    /// The sum of E[ln theta] over the documents, if alpha is learned.
-    sum_ln_theta: Vec<f64>,
+    /// E[ln theta] of every document, if alpha is learned.
+    ln_theta: Vec<f64>,
     iterations: u64,
 }
 
 /// Words of the documents.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Part {
     found: Vec<Found>,
     /// count / z of each in the exact mode.
@@ -40,7 +42,7 @@ struct Part {
 }
 
 /// A word of a document.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Found {
     slot: u32,
     /// The document's place in the shard.
@@ -79,6 +81,9 @@ const PRECISE_ACTIVE: f32 = 1e-3;
 
 /// Kernels keep z above 1e-26; a word whose z is near that has no topic left.
 const VANISHED: f32 = 1e-25;
+
+/// The same of the exact mode, whose z stays above the least normal number.
+const VANISHED_EXACT: f64 = 2.0 * f64::MIN_POSITIVE;
 
 impl Lda {
     fn solve(&self, precise: bool) -> Solve {
@@ -133,23 +138,30 @@ impl Lda {
             next64.resize(n_topics, 0.0);
             warm64.clear();
             warm64.extend(warm.iter().map(|&gamma| f64::from(gamma)));
-            return solve_document_exact(
-                &expect.exact,
-                slots,
-                counts64,
-                &expect.alpha,
-                if precise {
-                    PRECISE_TOL.min(self.params.local_tol)
-                } else {
-                    self.params.local_tol
-                },
-                settings.max_iterations,
-                (!warm64.is_empty()).then_some(warm64.as_slice()),
-                next64,
-                gamma64,
-                theta64,
-                coef64,
-            );
+            let tol = self.params.local_tol;
+            let tol = if precise { PRECISE_TOL.min(tol) } else { tol };
+            let mut solve = |warm: Option<&[f64]>, coef: &mut [f64]| {
+                solve_document_exact(
+                    &expect.exact,
+                    slots,
+                    counts64,
+                    &expect.alpha,
+                    tol,
+                    settings.max_iterations,
+                    warm,
+                    next64,
+                    gamma64,
+                    theta64,
+                    coef,
+                )
+            };
+            let mut iterations = solve((!warm64.is_empty()).then_some(warm64.as_slice()), coef64);
+            // As below: none of the topics that a document had before may have its words now.
+            let lost = |(&count, &coef): (&f64, &f64)| coef * VANISHED_EXACT > count;
+            if !warm64.is_empty() && counts64.iter().zip(&*coef64).any(lost) {
+                iterations += solve(None, coef64);
+            }
+            return iterations;
         }
         coef.resize(n_words, 0.0);
         gamma.resize(stride, 0.0);
@@ -264,9 +276,7 @@ pub(super) fn step(
         if learns {
             let gamma = lda.gamma_of_one(expect, scratch);
             let total = digamma(gamma.iter().sum());
-            for (sum, &gamma) in out.sum_ln_theta.iter_mut().zip(gamma) {
-                *sum += digamma(gamma) - total;
-            }
+            out.ln_theta.extend(gamma.iter().map(|&gamma| digamma(gamma) - total));
         }
         for (i, &slot) in scratch.slots.iter().enumerate() {
             let part = &mut out.parts[slot as usize / part];
@@ -294,7 +304,7 @@ impl Local<Expect> for Documents {
             weights: Vec::new(),
             parts: Vec::new(),
             gamma: Vec::new(),
-            sum_ln_theta: vec![0.0; layout.width],
+            ln_theta: Vec::new(),
             iterations: 0,
         }
     }
@@ -304,7 +314,7 @@ impl Local<Expect> for Documents {
         self.theta64.clear();
         self.weights.clear();
         self.gamma.clear();
-        self.sum_ln_theta.fill(0.0);
+        self.ln_theta.clear();
         self.iterations = 0;
         for part in &mut self.parts {
             part.found.clear();
@@ -379,8 +389,45 @@ impl Local<Expect> for Documents {
         }
     }
 
+    fn renumber(&mut self, from: &RowSet, to: &RowSet) {
+        let part = to.part(self.n_topics);
+        let mut parts: Vec<Part> = Vec::new();
+        parts.resize_with(to.len().div_ceil(part), Part::default);
+        for old in &self.parts {
+            for (i, found) in old.found.iter().enumerate() {
+                let slot = to.slot(from.row(found.slot as usize));
+                let new = &mut parts[slot / part];
+                new.found.push(Found { slot: slot as u32, ..*found });
+                new.coefs64.extend(old.coefs64.get(i));
+            }
+        }
+        // A word's entries stand in the order of documents; those of different words may mix.
+        self.parts = parts;
+    }
+
+    fn append(&mut self, next: Self) -> bool {
+        let before = self.weights.len() as u32;
+        self.theta.extend(next.theta);
+        self.theta64.extend(next.theta64);
+        self.weights.extend(next.weights);
+        self.gamma.extend(next.gamma);
+        self.ln_theta.extend(next.ln_theta);
+        self.iterations += next.iterations;
+        self.parts.resize_with(next.parts.len().max(self.parts.len()), Part::default);
+        for (part, next) in self.parts.iter_mut().zip(next.parts) {
+            let moved = next.found.into_iter().map(|f| Found { doc: before + f.doc, ..f });
+            part.found.extend(moved);
+            part.coefs64.extend(next.coefs64);
+        }
+        true
+    }
+
     fn add_hyper(&self, sums: &mut [f64]) {
-        sums.iter_mut().zip(&self.sum_ln_theta).for_each(|(sum, x)| *sum += x);
+        let mut own = vec![0.0; sums.len()];
+        for ln_theta in self.ln_theta.chunks_exact(self.n_topics) {
+            own.iter_mut().zip(ln_theta).for_each(|(sum, x)| *sum += x);
+        }
+        sums.iter_mut().zip(own).for_each(|(sum, x)| *sum += x);
     }
 
     fn warm(&self) -> &[f32] {

@@ -24,6 +24,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
+pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, SETTINGS};
 pub use score::DocScores;
 pub use stored::Frozen;
@@ -34,7 +35,10 @@ use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::{Ask, Dataset, HyperStep, Layout, Model, RowSet, Scores, Shard, Sharding};
+use crate::model::{
+    Ask, Dataset, Domain, HyperStep, Judge, Layout, Learn, Model, RowSet, Scores, Shard, Sharding,
+    Shared,
+};
 use crate::step::update::Guard;
 use crate::{Error, Result};
 
@@ -46,14 +50,12 @@ const MARGIN: f64 = 1e-6;
 /// ```
 /// use lehr::data::Docs;
 /// use lehr::models::{Lda, LdaParams};
-/// use lehr::run::fit::{Problem, fit};
 ///
 /// // Twenty documents about words 0 to 2, twenty about words 3 to 5.
 /// let doc = |n: u32| (0..3).map(|w| (3 * (n % 2) + w, 4.0)).collect();
 /// let docs = Docs::from_rows((0..40).map(doc), 6)?;
 /// let lda = Lda::new(LdaParams::new(2), &docs)?;
-/// let plan = lehr::FitConfig::default().check(docs.n_items())?;
-/// let fitted = fit(Problem { model: &lda, data: &docs, heldout: None }, &plan, 1, None, &mut ())?;
+/// let fitted = lehr::fit(&lda, &docs).threads(1).run()?;
 /// let topics = lda.topics(&fitted.state.lambda, 3, 0.6);
 /// let mut words: Vec<usize> = topics[0].by_probability.iter().map(|(word, _)| *word).collect();
 /// words.sort();
@@ -137,7 +139,7 @@ fn split_hyper(hyper: &[f64]) -> (f64, &[f64], &[f64]) {
 impl Model for Lda {
     type Data = Docs;
     type Expect = Expect;
-    type Local = Documents;
+    type Pass = Shared<Documents>;
     type Scratch = Scratch;
 
     fn name(&self) -> &'static str {
@@ -196,18 +198,8 @@ impl Model for Lda {
         lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
 
-    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
-    }
-
     fn global_bound(&self, lambda: &Lambda, _expect: &Expect) -> f64 {
         bound::of_topics(lambda)
-    }
-
-    fn guards(&self) -> &'static [Guard] {
-        // A prior that is learned moves away from under lambda: below it is no mistake then.
-        let all = Guard::OF_ENTRIES;
-        if self.params.learn_eta { &all[..all.len() - 1] } else { all }
     }
 
     fn sharding(&self) -> Sharding {
@@ -216,36 +208,54 @@ impl Model for Lda {
         Sharding { items: 32, wave: 128 }
     }
 
-    fn hyper(&self) -> Vec<f64> {
-        hyper::start(&self.params)
-    }
-
-    fn hyper_width(&self) -> usize {
-        self.params.topics
-    }
-
-    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda, _expect: &mut Expect) {
-        hyper::learn(&self.params, step, lambda);
-    }
-
     fn warm_width(&self) -> usize {
         self.params.topics
     }
 
-    fn bound_sample(&self) -> Option<usize> {
-        Some(1000)
+    fn pick(&self, expect: &Expect, held: &RowSet, wanted: &RowSet) -> Expect {
+        expect.pick(held, wanted)
     }
 
-    fn words(&self, population: usize) -> Option<f64> {
-        Some(self.tokens() / self.n_docs.max(1) as f64 * population as f64)
+    fn domain(&self) -> Option<&dyn Domain<Self>> {
+        Some(self)
     }
 
-    fn measures(&self, lambda: &Lambda, population: usize) -> Vec<(&'static str, f64)> {
-        let tokens = self.tokens() / self.n_docs.max(1) as f64 * population as f64;
-        let prior = self.eta(lambda) * (lambda.n_rows() * lambda.width()) as f64;
-        vec![("mass", lambda.totals().iter().sum::<f64>() / (tokens + prior))]
+    fn learner(&self) -> Option<&dyn Learn<Self>> {
+        Some(self)
     }
 
+    fn judge(&self) -> Option<&dyn Judge<Self>> {
+        Some(self)
+    }
+}
+
+impl Domain<Lda> for Lda {
+    fn guards(&self) -> &'static [Guard] {
+        // A prior that is learned moves away from under lambda: below it is no mistake then.
+        let all = Guard::OF_ENTRIES;
+        if self.params.learn_eta { &all[..all.len() - 1] } else { all }
+    }
+
+    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
+        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
+    }
+}
+
+impl Learn<Lda> for Lda {
+    fn hyper(&self) -> Vec<f64> {
+        hyper::start(&self.params)
+    }
+
+    fn width(&self) -> usize {
+        self.params.topics
+    }
+
+    fn learn(&self, step: HyperStep<'_, Lda>, lambda: &mut Lambda, _expect: &mut Expect) {
+        hyper::learn(&self.params, step, lambda);
+    }
+}
+
+impl Judge<Lda> for Lda {
     fn score(&self, lambda: &Lambda, data: &Docs, population: usize) -> Scores {
         let scores = self.score_docs(lambda, data, population);
         let mut named = vec![
@@ -257,5 +267,19 @@ impl Model for Lda {
         // Documents of one word have none to predict, and the trace has no way to say so.
         named.retain(|(_, score)| score.is_finite());
         Scores { main: scores.completion, named }
+    }
+
+    fn measures(&self, lambda: &Lambda, population: usize) -> Vec<(&'static str, f64)> {
+        let tokens = self.tokens() / self.n_docs.max(1) as f64 * population as f64;
+        let prior = self.eta(lambda) * (lambda.n_rows() * lambda.width()) as f64;
+        vec![("mass", lambda.totals().iter().sum::<f64>() / (tokens + prior))]
+    }
+
+    fn bound_sample(&self) -> Option<usize> {
+        Some(1000)
+    }
+
+    fn words(&self, population: usize) -> Option<f64> {
+        Some(self.tokens() / self.n_docs.max(1) as f64 * population as f64)
     }
 }

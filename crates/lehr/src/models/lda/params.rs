@@ -4,10 +4,24 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::read::DOCS;
+use crate::settings::Tables;
+use crate::step::update::Guard;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::{Error, Result};
 
 const MODEL: &str = "Model";
+
+/// All settings that a fit of this model has.
+pub(in crate::models) const TABLES: Tables = Tables {
+    model: "", // the list of models has the names
+    own: SETTINGS,
+    fit: FIT,
+    data: DOCS,
+    items: "documents",
+    guards: Guard::OF_ENTRIES,
+    laws: |_| true,
+};
 
 /// The settings of LDA: the fields of [`LdaParams`].
 pub const SETTINGS: &[Setting] = &[

@@ -10,7 +10,7 @@ use crate::data::Vocabulary;
 use crate::error::{Verb, action, advice, setting};
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::run::directory::{Loaded, RunDirectory};
+use crate::store::{Loaded, RunDirectory};
 use crate::{Error, Result, read};
 
 /// Topics to begin with, by word: a row of K numbers for every word of the vocabulary.
@@ -50,7 +50,8 @@ impl Seeds {
     /// Reads topics from a run directory or from a table of K rows, one column a word.
     pub(super) fn read(path: &Path, params: &LdaParams, words: &Vocabulary) -> Result<Self> {
         let (topics, names, are_lambda) = if path.is_dir() {
-            let Loaded { model: lda, saved, warning } = RunDirectory::open(path)?.load::<Lda>()?;
+            let Loaded { model: lda, saved, warning, .. } =
+                RunDirectory::open(path)?.load::<Lda>()?;
             if let Some(warning) = warning {
                 // Topics of an older step would be other topics.
                 let what = format!("{warning}; mend that run first with ");

@@ -1,19 +1,19 @@
 //! How LDA is saved and loaded.
 
 use std::borrow::Cow;
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fmt::Write;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Lda, LdaParams};
-use crate::data::{Docs, Vocabulary};
+use crate::data::{Docs, Vocabulary, make_absolute};
 use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
 use crate::models::{NamedArray, Stored};
-use crate::read::{self, DocsOptions, StopWords, Unknown};
-use crate::{Error, Result, write};
+use crate::read::{self, DocsOptions, Unknown};
+use crate::store::{Files, Keep};
+use crate::{Error, Result};
 
 /// The size of the training corpus; its words are in `vocabulary.tsv`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,26 +58,9 @@ fn unescaped(name: &str) -> String {
 impl Stored for Lda {
     type Params = LdaParams;
     type Frozen = Frozen;
-    type ReadOptions = DocsOptions;
-
-    fn read(path: &Path, options: &DocsOptions) -> Result<Docs> {
-        read::docs(path, options)
-    }
 
     fn read_new(&self, path: &Path, options: &DocsOptions) -> Result<(Docs, Unknown)> {
         read::docs_with(path, options, &self.vocabulary)
-    }
-
-    fn subset(data: &Docs, items: &[u32]) -> Docs {
-        data.subset(items)
-    }
-
-    fn fingerprint(data: &Docs) -> String {
-        data.fingerprint()
-    }
-
-    fn column_names(_data: &Docs) -> Vec<String> {
-        Vec::new()
     }
 
     fn check_fits(&self, data: &Docs, _names: &[String]) -> Result<()> {
@@ -107,23 +90,23 @@ impl Stored for Lda {
         }
     }
 
-    const BESIDE: &'static [&'static str] = &[VOCABULARY];
+    const SIDECARS: &'static [&'static str] = &[VOCABULARY];
 
-    fn save_beside(&self, folder: &Path) -> Result<()> {
-        write::atomically(&folder.join(VOCABULARY), |file| {
-            let mut file = std::io::BufWriter::new(file);
-            for (w, count) in self.word_counts.iter().enumerate() {
-                let name = self.vocabulary.names().map_or("", |names| &names[w]);
-                writeln!(file, "{count}\t{}", escaped(name))?;
-            }
-            file.flush()
-        })
+    fn sidecars(&self, keep: Keep<'_>) -> Result<()> {
+        let mut text = String::new();
+        for (w, count) in self.word_counts.iter().enumerate() {
+            let name = self.vocabulary.names().map_or("", |names| &names[w]);
+            writeln!(text, "{count}\t{}", escaped(name)).expect("memory takes what is written");
+        }
+        keep(VOCABULARY, text.into_bytes())
     }
 
-    fn restore(params: LdaParams, frozen: Frozen, folder: &Path) -> Result<Self> {
+    fn restore(params: LdaParams, frozen: Frozen, files: &dyn Files) -> Result<Self> {
         params.check()?;
-        let path = folder.join(VOCABULARY);
-        let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "cannot read", e))?;
+        let path = files.path(VOCABULARY);
+        let bytes = files.read(VOCABULARY)?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|error| Error::parse(&path, format!("is not UTF-8 ({error})")))?;
         let (mut word_counts, mut names) = (Vec::new(), Vec::new());
         for (i, line) in text.lines().enumerate() {
             let parsed = line.split_once('\t').and_then(|(count, name)| {
@@ -170,17 +153,8 @@ impl Stored for Lda {
         self.seeds.is_some()
     }
 
-    fn anchor(params: &mut LdaParams, options: &mut DocsOptions) {
-        let anchor = |path: &mut PathBuf| {
-            if let Ok(absolute) = std::path::absolute(&*path) {
-                *path = absolute;
-            }
-        };
-        params.seed_topics.iter_mut().for_each(anchor);
-        options.vocab.iter_mut().for_each(anchor);
-        if let Some(StopWords::File(path)) = &mut options.stop_words {
-            anchor(path);
-        }
+    fn anchor(params: &mut LdaParams) {
+        params.seed_topics.iter_mut().for_each(make_absolute);
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {

@@ -155,15 +155,14 @@ impl Coherence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::State;
     use crate::models::LdaParams;
-    use crate::run::fit::{Problem, State};
 
     #[test]
     fn topics_are_lambda_turned_round_and_their_expectations_those_of_a_dirichlet() {
         let docs = Docs::from_rows(vec![vec![(0, 2.0), (2, 1.0)], vec![(1, 1.0)]], 3).unwrap();
         let lda = Lda::new(LdaParams::new(2), &docs).unwrap();
-        let problem = Problem { model: &lda, data: &docs, heldout: None };
-        let lambda = State::start(problem, 1, 0).unwrap().lambda;
+        let lambda = State::start(&lda, &docs, 1, 0).unwrap().lambda;
         let (components, expected) = (lda.components(&lambda), lda.expected_topics(&lambda));
         for k in 0..2 {
             let total: f64 = components[3 * k..3 * k + 3].iter().sum();

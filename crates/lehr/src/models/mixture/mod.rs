@@ -25,6 +25,7 @@ mod posterior;
 mod sample;
 mod stored;
 
+pub(super) use params::TABLES;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };
@@ -44,7 +45,10 @@ use crate::math::kernels::{
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::{Ask, Layout, Model, Phase, Place, RowSet, Shard, Stats};
+use crate::model::{
+    Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Shared, Stats, Target,
+};
+use crate::step::update::Guard;
 
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
@@ -326,7 +330,7 @@ impl Mixture {
 impl Model for Mixture {
     type Data = Points;
     type Expect = GaussianBlock;
-    type Local = Stats;
+    type Pass = Shared<Stats>;
     type Scratch = Scratch;
 
     fn name(&self) -> &'static str {
@@ -414,8 +418,8 @@ impl Model for Mixture {
         }
     }
 
-    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
-        let Place { phase, row, old, .. } = place;
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        let Target { phase, row, old, .. } = target;
         let d = self.n_dims();
         let (count, first, second) = {
             let raw = raw.row(row);
@@ -465,28 +469,6 @@ impl Model for Mixture {
             && self.moments(&row).is_some()
     }
 
-    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        let row = self.row(lambda);
-        let prior = &self.prior;
-        let most = 1.0 - MARGIN;
-        let mut excess = row.scatter.to_vec();
-        let subtract = |excess: &mut [f64], floor: &[f64]| {
-            excess.iter_mut().zip(floor).for_each(|(e, f)| *e -= most * f);
-        };
-        if self.joint() {
-            let mean: Vec<f64> = row.linear.iter().map(|l| l / row.precision[0]).collect();
-            self.shape.add_outer(-row.precision[0], &mean, &mean, &mut excess);
-        } else {
-            let mut excess = row.precision.to_vec();
-            subtract(&mut excess, &prior.mean_precision_matrix);
-            if !self.shape.cholesky(&mut excess) {
-                return false;
-            }
-        }
-        subtract(&mut excess, &prior.scatter);
-        row.nu >= most * prior.degrees_of_freedom && self.shape.cholesky(&mut excess)
-    }
-
     fn global_bound(&self, lambda: &Lambda, _expect: &GaussianBlock) -> f64 {
         let lambda = lambda.table();
         let (d, shape, prior) = (self.n_dims(), self.shape, &self.prior);
@@ -533,20 +515,52 @@ impl Model for Mixture {
         -divergence
     }
 
-    fn settle(&self, lambda: &mut Lambda) {
+    fn sort_components(&self, lambda: &mut Lambda) {
         if self.params.sort {
             readout::sort_by_size(self, lambda.table_mut());
         }
     }
 
-    fn log_predictive(
-        &self,
-        lambda: &Lambda,
-        shard: Shard<'_, Points>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        readout::log_predictive(self, lambda.table(), shard, scratch, out);
+    fn domain(&self) -> Option<&dyn Domain<Self>> {
+        Some(self)
+    }
+
+    fn judge(&self) -> Option<&dyn Judge<Self>> {
+        Some(self)
+    }
+}
+
+impl Domain<Mixture> for Mixture {
+    fn guards(&self) -> &'static [Guard] {
+        Guard::OF_ROWS
+    }
+
+    fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
+        let row = self.row(lambda);
+        let prior = &self.prior;
+        let most = 1.0 - MARGIN;
+        let mut excess = row.scatter.to_vec();
+        let subtract = |excess: &mut [f64], floor: &[f64]| {
+            excess.iter_mut().zip(floor).for_each(|(e, f)| *e -= most * f);
+        };
+        if self.joint() {
+            let mean: Vec<f64> = row.linear.iter().map(|l| l / row.precision[0]).collect();
+            self.shape.add_outer(-row.precision[0], &mean, &mean, &mut excess);
+        } else {
+            let mut excess = row.precision.to_vec();
+            subtract(&mut excess, &prior.mean_precision_matrix);
+            if !self.shape.cholesky(&mut excess) {
+                return false;
+            }
+        }
+        subtract(&mut excess, &prior.scatter);
+        row.nu >= most * prior.degrees_of_freedom && self.shape.cholesky(&mut excess)
+    }
+}
+
+impl Judge<Mixture> for Mixture {
+    fn score(&self, lambda: &Lambda, points: &Points, _population: usize) -> Scores {
+        Scores { main: self.mean_log_predictive(lambda, points), named: Vec::new() }
     }
 }
 

@@ -2,10 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::read::POINTS;
+use crate::settings::Tables;
+use crate::step::update::Guard;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::{Error, Result};
 
 const MODEL: &str = "Model";
+
+/// All settings that a fit of this model has.
+pub(in crate::models) const TABLES: Tables = Tables {
+    model: "", // the list of models has the names
+    own: SETTINGS,
+    fit: FIT,
+    data: POINTS,
+    items: "points",
+    guards: Guard::OF_ROWS,
+    laws: |_| true,
+};
 
 /// The settings of a mixture: the fields of [`MixtureParams`].
 pub const SETTINGS: &[Setting] = &[

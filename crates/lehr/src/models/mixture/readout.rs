@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::{Mixture, Scratch, Spread};
 use crate::data::Points;
+use crate::lambda::Lambda;
 use crate::math::kernels::{GaussianBlock, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
-use crate::model::{Model, RowSet, SHARD, Shard};
+use crate::model::{Model, RowSet, SHARD, Shard, for_each_item, weighted_mean};
 
 /// One component of a fitted mixture, in the data's units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -156,12 +157,28 @@ impl Mixture {
     }
 }
 
+impl Mixture {
+    /// The log predictive density of each item: see [`Mixture::mean_log_predictive`].
+    pub fn log_predictive(&self, lambda: &Lambda, points: &Points) -> Vec<f64> {
+        let rows = RowSet::all(self.params.components);
+        for_each_item(self, points, &rows, |shard, scratch, out| {
+            log_predictive(self, lambda.table(), shard, scratch, out);
+        })
+    }
+
+    /// The mean log predictive density of items, weighted by their own weights. Exact for a Normal-Wishart
+    /// q, and an approximation for independent q(mu) q(Lambda).
+    pub fn mean_log_predictive(&self, lambda: &Lambda, points: &Points) -> f64 {
+        weighted_mean(points, &self.log_predictive(lambda, points))
+    }
+}
+
 /// ln of the mixture of Student t densities, with E[pi] as weights.
 ///
 /// Exact for a Normal-Wishart q: degrees of freedom nu + 1 - d, scale (beta + 1) / (beta (nu + 1 -
 /// d)) W^-1. For independent q(mu) q(Lambda) the integral has no closed form; the scale is then
 /// W^-1 / (nu + 1 - d) + R^-1, which adds the mean's covariance to the Student t of known mean.
-pub(super) fn log_predictive(
+fn log_predictive(
     mixture: &Mixture,
     lambda: &Table,
     shard: Shard<'_, Points>,

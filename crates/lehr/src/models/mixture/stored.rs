@@ -1,7 +1,5 @@
 //! How a mixture is saved and loaded.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Covariance, Mixture, MixtureParams, Prior, Units};
@@ -10,7 +8,7 @@ use crate::error::{advice, setting};
 use crate::lambda::Lambda;
 use crate::math::packed::Symmetric;
 use crate::models::{NamedArray, Stored};
-use crate::read::{self, PointsOptions};
+use crate::store::Files;
 use crate::{Error, Result};
 
 /// Units and prior, fixed when the run began.
@@ -26,23 +24,6 @@ pub struct Frozen {
 impl Stored for Mixture {
     type Params = MixtureParams;
     type Frozen = Frozen;
-    type ReadOptions = PointsOptions;
-
-    fn read(path: &Path, options: &PointsOptions) -> Result<Points> {
-        read::points(path, options)
-    }
-
-    fn subset(data: &Points, items: &[u32]) -> Points {
-        data.subset(items)
-    }
-
-    fn fingerprint(data: &Points) -> String {
-        data.fingerprint()
-    }
-
-    fn column_names(data: &Points) -> Vec<String> {
-        data.names().to_vec()
-    }
 
     fn check_fits(&self, data: &Points, names: &[String]) -> Result<()> {
         if data.n_dims() != self.n_dims() {
@@ -85,7 +66,7 @@ impl Stored for Mixture {
         Frozen { units: self.units.clone(), prior: self.prior.clone() }
     }
 
-    fn restore(params: MixtureParams, frozen: Frozen, _folder: &Path) -> Result<Self> {
+    fn restore(params: MixtureParams, frozen: Frozen, _files: &dyn Files) -> Result<Self> {
         let Frozen { units, prior } = &frozen;
         let d = units.shift.len();
         params.check(usize::MAX, d)?;

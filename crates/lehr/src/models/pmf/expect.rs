@@ -30,6 +30,47 @@ pub struct Expect {
     pub(super) noise: f64,
     /// The first row whose precision turned out not to be positive definite, if one has.
     pub(super) broken: Option<usize>,
+    /// The rows that it holds, if not all: users first, each side's slots from 0.
+    held: Option<RowSet>,
+}
+
+impl Expect {
+    /// The same for some of the rows that it holds, in their slots.
+    pub(super) fn pick(&self, pmf: &Pmf, held: &RowSet, wanted: &RowSet) -> Self {
+        let first_item = pmf.first_row(Side::Item);
+        let (users_held, users) = (held.slots_below(first_item), wanted.slots_below(first_item));
+        let slot = |slot: usize| held.slot(wanted.row(slot));
+        let of_users: Vec<usize> = (0..users).map(slot).collect();
+        let of_items: Vec<usize> = (users..wanted.len()).map(|s| slot(s) - users_held).collect();
+        let picked = [&of_users[..], &of_items[..]];
+        Expect {
+            sides: match &self.sides {
+                Sides::Single([u, v]) => Sides::Single([u.pick(picked[0]), v.pick(picked[1])]),
+                Sides::Double([u, v]) => Sides::Double([u.pick(picked[0]), v.pick(picked[1])]),
+            },
+            ln_det: (0..wanted.len()).map(|s| self.ln_det[slot(s)]).collect(),
+            noise: self.noise,
+            broken: None,
+            held: Some(wanted.clone()),
+        }
+    }
+
+    /// The place of a row among those of its side.
+    #[inline]
+    pub(super) fn place(&self, pmf: &Pmf, side: Side, number: u32) -> usize {
+        match &self.held {
+            None => number as usize,
+            Some(held) => {
+                let first = held.slots_below(pmf.first_row(side));
+                held.slot(pmf.first_row(side) + number as usize) - first
+            }
+        }
+    }
+
+    /// Whether it holds all rows.
+    pub(super) fn is_whole(&self) -> bool {
+        self.held.is_none()
+    }
 }
 
 /// Users' and items' moments, in the precision of the sums.

@@ -168,7 +168,7 @@ impl Pmf {
                         items: None,
                         weights: None,
                     };
-                    self.row_step(expect, shard, ask, &mut scratch, &mut raw, &mut []);
+                    self.local_step(expect, shard, ask, &mut scratch, &mut raw, &mut []);
                     match (row as usize) < self.n_rows_of(side) {
                         true => natural.copy_from_slice(
                             lambda.table().row(self.first_row(side) + row as usize),
@@ -194,7 +194,6 @@ impl Pmf {
 mod tests {
     use super::*;
     use crate::data::{Duplicates, Ids};
-    use crate::run::fit::{Problem, fit};
 
     fn ratings(n_users: i64, n_items: i64, triples: &[(u32, u32, f32)]) -> Ratings {
         let (users, items): (Ids, Ids) = ((0..n_users).collect(), (0..n_items).collect());
@@ -212,9 +211,7 @@ mod tests {
         let triples: Vec<_> = pairs.map(|(i, j)| (i, j, taste(i, j))).collect();
         let data = ratings(8, 6, &triples);
         let pmf = Pmf::new(PmfParams::new(2), &data).unwrap();
-        let plan = crate::FitConfig::default().check_for(&pmf, &data).unwrap();
-        let problem = Problem { model: &pmf, data: &data, heldout: None };
-        let lambda = fit(problem, &plan, 1, None, &mut ()).unwrap().state.lambda;
+        let lambda = crate::fit(&pmf, &data).threads(1).run().unwrap().state.lambda;
         // User 9 is new, user 8 too but without ratings; item 6 is new and rated by user 0.
         let new = ratings(10, 7, &[(9, 1, 5.0), (9, 2, 1.0), (0, 6, 4.0), (0, 1, 2.0)]);
         let folded = pmf.fold_in(&lambda, &new);

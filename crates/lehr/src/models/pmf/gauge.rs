@@ -46,7 +46,7 @@ struct Gauge {
 
 /// Takes the gauge step if it is on, due in sweep `t` and worth its while, and learns the variances of the latent
 /// dimensions if that is on.
-pub(super) fn settle(pmf: &Pmf, t: u64, lambda: &mut Lambda, expect: &mut Expect) {
+pub(super) fn rotate(pmf: &Pmf, t: u64, lambda: &mut Lambda, expect: &mut Expect) {
     let due = t <= FIRST || t.is_multiple_of(EVERY);
     if !(pmf.params.ard || due) {
         return;

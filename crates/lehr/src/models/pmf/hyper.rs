@@ -10,14 +10,14 @@ use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::slabs::Slabs;
 use crate::model::{HyperStep, Model, RowSet};
-use crate::step::sample::BlockList;
+use crate::step::sample::RowBatch;
 
 /// Learned variances stay above this share of where they began.
 const SMALLEST: f64 = 1e-8;
 
-/// Nothing is learned while less than this share of the ratings are those of quiet items: their errors
+/// Nothing is learned while less than this share of the ratings are those of noiseless items: their errors
 /// under noisy weights are not those of the model.
-const QUIET_SHARE: f64 = 0.5;
+const NOISELESS_SHARE: f64 = 0.5;
 
 /// Rows that one worker sums at a time; part of the definition of the sum.
 const CHUNK: usize = 256;
@@ -65,8 +65,8 @@ pub(super) fn start(pmf: &Pmf) -> Vec<f64> {
 }
 
 /// After a sweep, or with batches after an epoch: everything that is learned.
-pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_>, lambda: &mut Lambda, expect: &mut Expect) {
-    if step.blocks.is_some_and(|blocks| quiet_share(blocks) < QUIET_SHARE) {
+pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, expect: &mut Expect) {
+    if noiseless_share(step.batch) < NOISELESS_SHARE {
         return;
     }
     if pmf.params.learn_noise {
@@ -90,7 +90,7 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_>, lambda: &mut Lambda, expect:
         learn_biases(pmf, lambda, expect);
     }
     if pmf.params.gauge || pmf.params.ard {
-        gauge::settle(pmf, sweep, lambda, expect);
+        gauge::rotate(pmf, sweep, lambda, expect);
     }
     if !step.full && !pmf.unrated.is_empty() {
         // Batches never touch what has no ratings: it stays at the prior, which has just moved.
@@ -104,16 +104,16 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_>, lambda: &mut Lambda, expect:
     }
 }
 
-/// The share of the batch's ratings that are those of quiet rows.
-fn quiet_share(blocks: &BlockList) -> f64 {
-    let slots = 0..blocks.rows.len();
-    let all: usize = slots.clone().map(|slot| blocks.size(slot)).sum();
-    let quiet = slots.filter(|&slot| !blocks.is_noisy(slot)).map(|slot| blocks.size(slot));
-    quiet.sum::<usize>() as f64 / all.max(1) as f64
+/// The share of the batch's ratings that are those of noiseless rows.
+fn noiseless_share(batch: &RowBatch) -> f64 {
+    let slots = 0..batch.rows.len();
+    let all: usize = slots.clone().map(|slot| batch.size(slot)).sum();
+    let noiseless = slots.filter(|&slot| !batch.is_noisy(slot)).map(|slot| batch.size(slot));
+    noiseless.sum::<usize>() as f64 / all.max(1) as f64
 }
 
-/// The sum of expected squared errors of the ratings of quiet items, and how many they are.
-fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_>) -> (f64, f64) {
+/// The sum of expected squared errors of the ratings of noiseless items, and how many they are.
+fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_, Pmf>) -> (f64, f64) {
     let (columns, raw) = (pmf.columns, step.raw);
     let (width, first_row) = (columns.raw_width(), pmf.first_row(Side::Item));
     let parts: Vec<(f64, f64)> = raw
@@ -125,8 +125,8 @@ fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_>) -> 
             let (mut squares, mut count) = (0.0, 0.0);
             for (i, stats) in stats.chunks_exact(width).enumerate() {
                 let slot = chunk * CHUNK + i;
-                let size = step.blocks.map_or(0, |blocks| blocks.size(slot));
-                if size == 0 || step.blocks.is_some_and(|blocks| blocks.is_noisy(slot)) {
+                let size = step.batch.size(slot);
+                if size == 0 || step.batch.is_noisy(slot) {
                     continue;
                 }
                 items.gather(raw.rows.row(slot) - first_row, &mut own);

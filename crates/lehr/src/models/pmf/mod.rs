@@ -31,6 +31,7 @@ mod stored;
 
 pub use expect::Expect;
 pub use fold::Folded;
+pub(super) use params::TABLES;
 pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use predict::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
@@ -47,7 +48,8 @@ use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
-    Ask, Blocks, HyperStep, Layout, Model, Phase, Place, RowSet, RowShard, Scores, Shard, Stats,
+    Ask, Domain, HyperStep, Judge, Layout, Learn, Model, PerRow, Phase, RowSet, RowShard, Scores,
+    Stats, Target,
 };
 use crate::settings::FitConfig;
 use crate::step::update::Guard;
@@ -63,7 +65,6 @@ const KAPPA: f64 = 0.5;
 /// ```
 /// use lehr::data::{Duplicates, Ids, Ratings};
 /// use lehr::models::{Pmf, PmfParams};
-/// use lehr::run::fit::{Problem, fit};
 ///
 /// // Users 0 to 9 like even items, users 10 to 19 odd ones; every third rating is unknown.
 /// let (mut users, mut items) = (Ids::default(), Ids::default());
@@ -75,8 +76,7 @@ const KAPPA: f64 = 0.5;
 /// }
 /// let ratings = Ratings::new(users, items, user, item, rating, Duplicates::Refuse)?;
 /// let pmf = Pmf::new(PmfParams::new(2), &ratings)?;
-/// let plan = lehr::FitConfig::default().check_for(&pmf, &ratings)?;
-/// let fitted = fit(Problem { model: &pmf, data: &ratings, heldout: None }, &plan, 1, None, &mut ())?;
+/// let fitted = lehr::fit(&pmf, &ratings).threads(1).run()?;
 /// let predictor = pmf.predictor(&fitted.state.lambda);
 /// let unknown = predictor.predict(pmf.find_user("0"), pmf.find_item("6"));
 /// assert!((unknown.mean - 5.0).abs() < 0.5, "{unknown:?}");
@@ -224,7 +224,7 @@ fn side_of_phase(phase: usize) -> Side {
 impl Model for Pmf {
     type Data = Ratings;
     type Expect = Expect;
-    type Local = Stats;
+    type Pass = PerRow;
     type Scratch = Scratch;
 
     fn name(&self) -> &'static str {
@@ -237,7 +237,6 @@ impl Model for Pmf {
         let phase = |rows| Phase { rows, columns: 0..width };
         Layout {
             phases: vec![phase(0..n_users), phase(n_users..n_rows)],
-            blocks: Blocks::PerRow,
             ..Layout::one_phase(n_rows, width, self.columns.raw_width())
         }
     }
@@ -266,18 +265,6 @@ impl Model for Pmf {
 
     fn local_step(
         &self,
-        _expect: &Expect,
-        _shard: Shard<'_, Ratings>,
-        _ask: Ask,
-        _scratch: &mut Scratch,
-        _local: &mut Stats,
-        _bounds: &mut [f64],
-    ) {
-        unreachable!("every row is a block of its own: see row_step");
-    }
-
-    fn row_step(
-        &self,
         expect: &Expect,
         shard: RowShard<'_, Ratings>,
         ask: Ask,
@@ -288,19 +275,70 @@ impl Model for Pmf {
         sums::row_step(self, expect, shard, ask, scratch, stats, bounds);
     }
 
-    fn to_natural(&self, place: Place<'_>, raw: &Stats, increment: &mut [f64]) {
-        sums::to_natural(self, place.hyper, raw.row(place.row), increment);
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        sums::to_natural(self, target.hyper, raw.row(target.row), increment);
     }
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
         self.is_definite(&vec![0.0; self.columns.free()], lambda)
     }
 
+    fn global_bound(&self, lambda: &Lambda, expect: &Expect) -> f64 {
+        bound::minus_kl(self, lambda, expect)
+    }
+
+    fn pick(&self, expect: &Expect, held: &RowSet, wanted: &RowSet) -> Expect {
+        expect.pick(self, held, wanted)
+    }
+
+    fn fit_defaults(&self, config: &mut FitConfig) {
+        params::fit_defaults(config);
+    }
+
+    fn domain(&self) -> Option<&dyn Domain<Self>> {
+        Some(self)
+    }
+
+    fn learner(&self) -> Option<&dyn Learn<Self>> {
+        Some(self)
+    }
+
+    fn judge(&self) -> Option<&dyn Judge<Self>> {
+        Some(self)
+    }
+}
+
+impl Domain<Pmf> for Pmf {
+    fn guards(&self) -> &'static [Guard] {
+        Guard::OF_ROWS_WITH_PRIORS
+    }
+
     fn above_prior(&self, hyper: &[f64], row: usize, lambda: &[f64]) -> bool {
         self.is_definite(&self.least_precision(hyper, row), lambda)
     }
 
-    fn is_always_valid_when_quiet(&self) -> bool {
+    fn is_valid_when_noiseless(&self) -> bool {
+        true
+    }
+
+    fn check_rows(
+        &self,
+        hyper: &[f64],
+        rows: &[usize],
+        proposals: &[f64],
+        strict: bool,
+        valid: &mut [bool],
+    ) -> bool {
+        let Some(&first) = rows.first() else { return true };
+        let width = self.columns.width();
+        // All of one phase, so of one prior.
+        let least = match strict {
+            true => self.least_precision(hyper, first),
+            false => vec![0.0; self.columns.free()],
+        };
+        let mut scratch = Vec::new();
+        let n = self.columns.free();
+        is_positive_definite(self.isa, n, proposals, width, &least, valid, &mut scratch);
         true
     }
 
@@ -317,45 +355,21 @@ impl Model for Pmf {
         ];
         Some((row, what))
     }
+}
 
-    fn check_rows(
-        &self,
-        hyper: &[f64],
-        rows: &[usize],
-        proposals: &[f64],
-        strict: bool,
-        valid: &mut [bool],
-    ) {
-        let Some(&first) = rows.first() else { return };
-        let width = self.columns.width();
-        // All of one phase, so of one prior.
-        let least = match strict {
-            true => self.least_precision(hyper, first),
-            false => vec![0.0; self.columns.free()],
-        };
-        let mut scratch = Vec::new();
-        let n = self.columns.free();
-        is_positive_definite(self.isa, n, proposals, width, &least, valid, &mut scratch);
-    }
-
-    fn global_bound(&self, lambda: &Lambda, expect: &Expect) -> f64 {
-        bound::minus_kl(self, lambda, expect)
-    }
-
-    fn fit_defaults(&self, config: &mut FitConfig) {
-        params::fit_defaults(config);
-    }
-
-    fn guards(&self) -> &'static [Guard] {
-        Guard::OF_ROWS_WITH_PRIORS
-    }
-
+impl Learn<Pmf> for Pmf {
     fn hyper(&self) -> Vec<f64> {
         hyper::start(self)
     }
 
-    fn learn_hyper(&self, step: HyperStep<'_>, lambda: &mut Lambda, expect: &mut Expect) {
+    fn learn(&self, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, expect: &mut Expect) {
         hyper::learn(self, step, lambda, expect);
+    }
+}
+
+impl Judge<Pmf> for Pmf {
+    fn score(&self, lambda: &Lambda, data: &Ratings, _population: usize) -> Scores {
+        self.predictor(lambda).scores(data).as_scores()
     }
 
     fn measures(&self, lambda: &Lambda, _population: usize) -> Vec<(&'static str, f64)> {
@@ -364,10 +378,6 @@ impl Model for Pmf {
             measures.push(("dims_in_use", self.dims_in_use(lambda) as f64));
         }
         measures
-    }
-
-    fn score(&self, lambda: &Lambda, data: &Ratings, _population: usize) -> Scores {
-        self.predictor(lambda).scores(data).as_scores()
     }
 }
 

@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::read::RATINGS;
+use crate::settings::Tables;
+use crate::step::anneal::Law;
+use crate::step::update::Guard;
 use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
 use crate::step::schedule::{Effective, StepSize};
 use crate::{Error, Result};
@@ -20,6 +24,17 @@ pub(super) fn fit_defaults(config: &mut FitConfig) {
 }
 
 const MODEL: &str = "Model";
+
+/// All settings that a fit of this model has.
+pub(in crate::models) const TABLES: Tables = Tables {
+    model: "", // the list of models has the names
+    own: SETTINGS,
+    fit: FIT,
+    data: RATINGS,
+    items: "ratings",
+    guards: Guard::OF_ROWS_WITH_PRIORS,
+    laws: Law::works_in_blocks,
+};
 
 /// The settings of a matrix factorisation: the fields of [`PmfParams`], and `preset`.
 pub const SETTINGS: &[Setting] = &[

@@ -6,11 +6,11 @@ use super::Pmf;
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
-use crate::model::Model;
+use crate::model::{Model, hyper_of};
 
 /// Fills lambda. Biases, and rows that have no ratings, start at their prior.
 pub(super) fn fill(pmf: &Pmf, address: Address, lambda: &mut Table) {
-    let (hyper, columns) = (pmf.hyper(), pmf.columns);
+    let (hyper, columns) = (hyper_of(pmf), pmf.columns);
     let c = pmf.prior_variance;
     let deviation = pmf.params.init_sd.unwrap_or(c.sqrt());
     let variance = pmf.params.init_var.unwrap_or(c);

@@ -1,10 +1,8 @@
 //! How a matrix factorisation is saved and loaded.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
 use super::{Pmf, PmfParams};
@@ -13,7 +11,9 @@ use crate::error::{Verb, action, advice};
 use crate::lambda::Lambda;
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, RatingsOptions, Unknown};
-use crate::{Error, Result, write};
+use crate::store::tensors::{Array, Tensors, pack};
+use crate::store::{Files, Keep};
+use crate::{Error, Result};
 
 /// What was taken from the training ratings. The names of users and items are in `users.jsonl` and
 /// `items.jsonl`, what each user has rated in `seen.safetensors`.
@@ -39,27 +39,10 @@ const SEEN: &str = "seen.safetensors";
 impl Stored for Pmf {
     type Params = PmfParams;
     type Frozen = Frozen;
-    type ReadOptions = RatingsOptions;
-
-    fn read(path: &Path, options: &RatingsOptions) -> Result<Ratings> {
-        read::ratings(path, options)
-    }
 
     fn read_new(&self, path: &Path, options: &RatingsOptions) -> Result<(Ratings, Unknown)> {
         let ratings = read::ratings_for(path, options, &self.users, &self.items)?;
         Ok((ratings, Unknown::default()))
-    }
-
-    fn subset(data: &Ratings, items: &[u32]) -> Ratings {
-        data.subset(items)
-    }
-
-    fn fingerprint(data: &Ratings) -> String {
-        data.fingerprint()
-    }
-
-    fn column_names(_data: &Ratings) -> Vec<String> {
-        Vec::new()
     }
 
     fn check_fits(&self, data: &Ratings, _names: &[String]) -> Result<()> {
@@ -90,26 +73,26 @@ impl Stored for Pmf {
         }
     }
 
-    const BESIDE: &'static [&'static str] = &[USERS, ITEMS, SEEN];
+    const SIDECARS: &'static [&'static str] = &[USERS, ITEMS, SEEN];
 
-    fn save_beside(&self, folder: &Path) -> Result<()> {
-        self.users.save(&folder.join(USERS))?;
-        self.items.save(&folder.join(ITEMS))?;
-        save_seen(&folder.join(SEEN), &self.seen)
+    fn sidecars(&self, keep: Keep<'_>) -> Result<()> {
+        keep(USERS, self.users.to_bytes())?;
+        keep(ITEMS, self.items.to_bytes())?;
+        keep(SEEN, seen_to_bytes(&self.seen)?)
     }
 
-    fn restore(params: PmfParams, frozen: Frozen, folder: &Path) -> Result<Self> {
+    fn restore(params: PmfParams, frozen: Frozen, files: &dyn Files) -> Result<Self> {
         params.check()?;
-        let ids = |file: &str, n: usize| -> Result<Arc<Ids>> {
-            let path = folder.join(file);
-            let ids = Ids::load(&path)?;
+        let ids = |name: &str, n: usize| -> Result<Arc<Ids>> {
+            let path = files.path(name);
+            let ids = Ids::from_bytes(&files.read(name)?, &path)?;
             if ids.len() == n && n > 0 {
                 return Ok(Arc::new(ids));
             }
             Err(Error::parse(&path, format!("has {} ids, and the run has {n}", ids.len())))
         };
         let (users, items) = (ids(USERS, frozen.users)?, ids(ITEMS, frozen.items)?);
-        let seen = load_seen(&folder.join(SEEN), &frozen)?;
+        let seen = seen_from_bytes(&files.read(SEEN)?, &files.path(SEEN), &frozen)?;
         let valid =
             frozen.mean.is_finite() && frozen.variance.is_finite() && frozen.variance >= 0.0;
         if !valid {
@@ -160,75 +143,25 @@ impl Stored for Pmf {
     }
 }
 
-/// Writes what each user has rated: `starts` (i64), `items` (i32) and `ratings` (f32), user after user.
-fn save_seen(path: &Path, seen: &Grouped) -> Result<()> {
+/// What each user has rated: `starts` (i64), `items` (i32) and `ratings` (f32), user after user.
+fn seen_to_bytes(seen: &Grouped) -> Result<Vec<u8>> {
+    let starts: Vec<i64> = seen.starts().iter().map(|&start| start as i64).collect();
+    let items: &[i32] = bytemuck::cast_slice(seen.others());
     let arrays = [
-        (
-            "starts",
-            Dtype::I64,
-            seen.starts().iter().flat_map(|&x| (x as i64).to_le_bytes()).collect(),
-        ),
-        ("items", Dtype::I32, seen.others().iter().flat_map(|&x| x.to_le_bytes()).collect()),
-        ("ratings", Dtype::F32, seen.values().iter().flat_map(|&x| x.to_le_bytes()).collect()),
-    ]
-    .map(|(name, dtype, bytes): (&str, Dtype, Vec<u8>)| {
-        let size = if dtype == Dtype::I64 { 8 } else { 4 };
-        (name, Bytes { dtype, shape: [bytes.len() / size], bytes })
-    });
-    let views = arrays.iter().map(|(name, array)| (*name, array));
-    let bytes = safetensors::serialize(views, None)
-        .map_err(|error| Error::run(path, format!("cannot be written: {error}")))?;
-    drop(arrays);
-    write::whole(path, &bytes)
+        ("starts", Array::list(&starts)),
+        ("items", Array::list(items)),
+        ("ratings", Array::list(seen.values())),
+    ];
+    pack(&arrays, None)
 }
 
-struct Bytes {
-    dtype: Dtype,
-    shape: [usize; 1],
-    bytes: Vec<u8>,
-}
-
-impl View for &Bytes {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-fn load_seen(path: &Path, frozen: &Frozen) -> Result<Grouped> {
-    let bytes = std::fs::read(path).map_err(|error| Error::io(path, "cannot read", error))?;
-    let damaged = |what: &str| Error::damaged(path, what);
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(&e.to_string()))?;
-    let read = |name: &str, dtype: Dtype| -> Result<Vec<u8>> {
-        let view =
-            tensors.tensor(name).map_err(|_| damaged(&format!("there is no {name} in it")))?;
-        match view.dtype() == dtype {
-            true => Ok(view.data().to_vec()),
-            false => Err(damaged(&format!("{name} is of another type"))),
-        }
-    };
-    let starts = read("starts", Dtype::I64)?
-        .chunks_exact(8)
-        .map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes")))
-        .map(|start| usize::try_from(start).unwrap_or(usize::MAX))
-        .collect();
-    let items = read("items", Dtype::I32)?
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")))
-        .collect();
-    let ratings = read("ratings", Dtype::F32)?
-        .chunks_exact(4)
-        .map(|b| f32::from_le_bytes(b.try_into().expect("four bytes")))
-        .collect();
-    Grouped::new(starts, items, ratings, frozen.items)
+fn seen_from_bytes(bytes: &[u8], path: &Path, frozen: &Frozen) -> Result<Grouped> {
+    let tensors = Tensors::open(bytes, path)?;
+    let starts = tensors.list::<i64>("starts")?;
+    let starts = starts.into_iter().map(|start| usize::try_from(start).unwrap_or(usize::MAX));
+    let items = tensors.list::<i32>("items")?.into_iter().map(i32::cast_unsigned);
+    let ratings = tensors.list::<f32>("ratings")?;
+    Grouped::new(starts.collect(), items.collect(), ratings, frozen.items)
         .filter(|seen| seen.n_rows() == frozen.users && seen.others().len() == frozen.ratings)
-        .ok_or_else(|| damaged("its numbers do not fit together"))
+        .ok_or_else(|| tensors.damaged("its numbers do not fit together"))
 }

@@ -13,6 +13,8 @@ use crate::model::{Ask, RowShard};
 #[derive(Debug, Default)]
 pub struct Scratch {
     others: Vec<u32>,
+    /// Where the others stand in expectations of some rows.
+    places: Vec<u32>,
     values: Vec<f32>,
     single: Buffers<f32>,
     double: Buffers<f64>,
@@ -39,7 +41,7 @@ pub(super) fn row_step(
 ) {
     let grouped = shard.data.side(side_of_phase(shard.phase));
     let (begin, end) = (shard.starts[0], shard.starts[shard.rows.len()]);
-    let Scratch { others, values, single, double } = scratch;
+    let Scratch { others, places, values, single, double } = scratch;
     let (others, values) = match shard.items {
         None => (&grouped.others()[begin..end], &grouped.values()[begin..end]),
         Some(items) => {
@@ -48,6 +50,15 @@ pub(super) fn row_step(
             others.extend(items.iter().map(|&n| grouped.others()[n as usize]));
             values.extend(items.iter().map(|&n| grouped.values()[n as usize]));
             (&others[..], &values[..])
+        }
+    };
+    let others = match expect.is_whole() {
+        true => others,
+        false => {
+            let side = side_of_phase(shard.phase).other();
+            places.clear();
+            places.extend(others.iter().map(|&n| expect.place(pmf, side, n) as u32));
+            &places[..]
         }
     };
     let work = Work { pmf, expect, shard: &shard, others, values, ask };
@@ -104,7 +115,8 @@ impl Work<'_> {
             own.resize(columns.tail(), R::of(0.0));
             let ln_scale = -0.5 * (2.0 * std::f64::consts::PI * expect.noise).ln();
             for (i, (raw, bound)) in stats.chunks_exact(width).zip(bounds).enumerate() {
-                tables[side as usize].gather(shard.rows[i] as usize - first_row, own);
+                let number = shard.rows[i] - first_row as u32;
+                tables[side as usize].gather(expect.place(pmf, side, number), own);
                 let squares = error::squares(columns, own, raw);
                 *bound = shard.range(i).len() as f64 * ln_scale - squares / (2.0 * expect.noise);
             }

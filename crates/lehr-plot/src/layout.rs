@@ -1,0 +1,259 @@
+//! Arranges the panels of a figure on a page and draws their frames.
+
+use crate::axes::{Axes, Rect, TICK_SIZE};
+use crate::colour::Colour;
+use crate::marks::{self, Shape};
+use crate::svg::{Anchor, Svg, number};
+use crate::ticks::Ticks;
+use crate::{Figure, Panel, legend, text};
+
+/// Font size of the headline.
+const TITLE: f64 = 16.0;
+/// Font size of panel headings.
+const HEADING: f64 = 13.5;
+/// Font size of the names of axes.
+const NAME: f64 = 12.0;
+/// The largest width and height of a plotting area.
+const LARGEST: f64 = 10_000.0;
+/// Room around everything.
+const MARGIN: f64 = 16.0;
+/// Room between panels.
+const GUTTER: f64 = 26.0;
+/// Length of a tick.
+const TICK: f64 = 4.0;
+/// Distance from a tick to its label.
+const TICK_GAP: f64 = 4.0;
+/// Slant of names that would run into each other, in degrees.
+const SLANT: f64 = 35.0;
+
+/// Looks of ordinary text.
+const TEXT: &str = r##"fill="#222222""##;
+/// Looks of tick labels.
+const FAINT: &str = r##"fill="#333333""##;
+/// Looks of grid lines.
+const GRID: &str = r##"stroke="#e7e7e7" stroke-width="0.8""##;
+/// Looks of spines and ticks.
+const FRAME: &str = r##"stroke="#4d4d4d" stroke-width="0.9""##;
+/// The embedded font has one weight: a thin outline makes headings stand out.
+const STRONG: &str = r##"fill="#111111" stroke="#111111" stroke-width="0.35""##;
+
+/// A panel with everything measured: margins are what its plot needs on each side.
+struct Sheet<'a> {
+    /// What is measured.
+    panel: &'a Panel,
+    /// Width and height of the plotting area.
+    plot: (f64, f64),
+    /// From data to pixels.
+    axes: Axes,
+    /// Ticks of the horizontal axis.
+    x_ticks: Ticks,
+    /// Ticks of the vertical axis.
+    y_ticks: Ticks,
+    /// Whether names under the plot are slanted.
+    slanted: bool,
+    /// The series in pixels.
+    shapes: Vec<(Shape, Colour)>,
+    /// Lines of the heading.
+    heading: Vec<String>,
+    /// Where the legend goes, relative to the plot.
+    legend: Option<Rect>,
+    /// Horizontal middle of the vertical axis' name.
+    name_at: f64,
+    /// Room to the left of the plot.
+    left: f64,
+    /// Room to the right of the plot.
+    right: f64,
+    /// Room above the plot.
+    top: f64,
+    /// Room below the plot.
+    bottom: f64,
+}
+
+impl<'a> Sheet<'a> {
+    /// Measures a panel for a plotting area of the given size.
+    fn new(panel: &'a Panel, plot: (f64, f64)) -> Self {
+        let axes = Axes::of(panel, plot);
+        let (x_ticks, y_ticks) = (axes.x_ticks(panel), axes.y_ticks());
+        let shapes = marks::shapes(panel, &axes);
+        let legend = legend::place(panel, &shapes, plot);
+        let wide = |label: &String| text::width(label, TICK_SIZE);
+        let widest = |t: &Ticks| t.labels.iter().map(wide).fold(0.0, f64::max);
+        let slanted = x_ticks.at.windows(2).zip(x_ticks.labels.windows(2)).any(|(at, label)| {
+            let apart = (axes.x.place(at[1]) - axes.x.place(at[0])).abs();
+            apart < (wide(&label[0]) + wide(&label[1])) / 2.0 + 6.0
+        });
+        let slant = SLANT.to_radians();
+        let names = if slanted { widest(&x_ticks) * slant.sin() + 4.0 } else { 0.0 };
+        let heading = text::wrap(&panel.title, HEADING, plot.0);
+        let below = !panel.x_label.is_empty() || x_ticks.note.is_some();
+        let beside = legend.map_or(0.0, |l| (l.x + l.w - plot.0).max(0.0));
+        // Half of the last tick's label may reach beyond the plot.
+        let overhang = x_ticks.labels.last().map_or(0.0, wide) / 2.0;
+        let overhang = if slanted { 0.0 } else { overhang };
+        let y_name = if panel.y_label.is_empty() { 0.0 } else { NAME + 8.0 };
+        let before = |(at, label): (&f64, &String)| wide(label) * slant.cos() - axes.x.place(*at);
+        let reach = x_ticks.at.iter().zip(&x_ticks.labels).map(before).fold(0.0, f64::max);
+        let y_names = TICK + TICK_GAP + widest(&y_ticks);
+        Self {
+            left: (y_names + y_name).max(if slanted { reach } else { 0.0 }),
+            name_at: -y_names - y_name + NAME / 2.0,
+            right: beside.max(overhang),
+            top: heading.len() as f64 * (HEADING + 4.0)
+                + if heading.is_empty() { 0.0 } else { 6.0 }
+                + if y_ticks.note.is_some() { TICK_SIZE + 5.0 } else { 0.0 },
+            bottom: TICK + TICK_GAP + TICK_SIZE + names + if below { NAME + 9.0 } else { 0.0 },
+            panel,
+            plot,
+            axes,
+            x_ticks,
+            y_ticks,
+            slanted,
+            shapes,
+            heading,
+            legend,
+        }
+    }
+
+    /// Draws the panel; the plot's corner is at the origin of the open group.
+    fn draw(&self, svg: &mut Svg, index: usize) {
+        let (w, h) = self.plot;
+        for (i, line) in self.heading.iter().enumerate() {
+            let y = -self.top + (i as f64 + 0.5) * (HEADING + 4.0);
+            svg.text((w / 2.0, y), HEADING, Anchor::Middle, STRONG, line);
+        }
+        self.frame(svg);
+        // The spines lie on the edge: let strokes that touch them keep their width.
+        let [x, y, cw, ch] = [-1.0, -1.0, w + 2.0, h + 2.0].map(number);
+        svg.clip(
+            &format!("plot{index}"),
+            &format!(r#"x="{x}" y="{y}" width="{cw}" height="{ch}""#),
+        );
+        svg.open(&format!(r#"clip-path="url(#plot{index})""#));
+        for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
+            marks::draw(svg, series, shape, *colour);
+        }
+        for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
+            marks::draw_mean(svg, series, shape, *colour);
+        }
+        svg.close();
+        if self.shapes.iter().all(|(shape, _)| shape.is_empty()) {
+            svg.text((w / 2.0, h / 2.0), NAME, Anchor::Middle, r##"fill="#999999""##, "no data");
+        }
+        if let Some(area) = self.legend {
+            legend::draw(svg, self.panel, &self.shapes, area);
+        }
+    }
+
+    /// Draws grid, spines, ticks, their labels and the names of the axes.
+    fn frame(&self, svg: &mut Svg) {
+        let (w, h) = self.plot;
+        svg.open(r#"class="frame""#);
+        let xs: Vec<f64> = self.x_ticks.at.iter().map(|v| self.axes.x.place(*v)).collect();
+        let ys: Vec<f64> = self.y_ticks.at.iter().map(|v| h - self.axes.y.place(*v)).collect();
+        let named = !self.panel.x_names.is_empty();
+        for x in xs.iter().filter(|_| !named) {
+            svg.line((*x, 0.0), (*x, h), GRID);
+        }
+        for y in &ys {
+            svg.line((0.0, *y), (w, *y), GRID);
+        }
+        svg.line((0.0, 0.0), (0.0, h), FRAME);
+        svg.line((0.0, h), (w, h), FRAME);
+        let y = h + TICK + TICK_GAP + TICK_SIZE / 2.0;
+        for (x, label) in xs.iter().zip(&self.x_ticks.labels) {
+            svg.line((*x, h), (*x, h + TICK), FRAME);
+            if self.slanted {
+                let turn =
+                    format!(r#"{FAINT} transform="rotate(-{SLANT} {} {})""#, number(*x), number(y));
+                svg.text((*x, y), TICK_SIZE, Anchor::End, &turn, label);
+            } else {
+                svg.text((*x, y), TICK_SIZE, Anchor::Middle, FAINT, label);
+            }
+        }
+        for (y, label) in ys.iter().zip(&self.y_ticks.labels) {
+            svg.line((-TICK, *y), (0.0, *y), FRAME);
+            svg.text((-TICK - TICK_GAP, *y), TICK_SIZE, Anchor::End, FAINT, label);
+        }
+        for x in self.x_ticks.minor.iter().map(|v| self.axes.x.place(*v)) {
+            svg.line((x, h), (x, h + TICK / 2.0), FRAME);
+        }
+        for y in self.y_ticks.minor.iter().map(|v| h - self.axes.y.place(*v)) {
+            svg.line((-TICK / 2.0, y), (0.0, y), FRAME);
+        }
+        if let Some(note) = &self.y_ticks.note {
+            svg.text((0.0, -TICK_SIZE / 2.0 - 5.0), TICK_SIZE, Anchor::Start, FAINT, note);
+        }
+        let under = h + self.bottom - NAME / 2.0;
+        if let Some(note) = &self.x_ticks.note {
+            svg.text((w, under), TICK_SIZE, Anchor::End, FAINT, note);
+        }
+        let name = &self.panel.x_label;
+        let note = self.x_ticks.note.as_ref().map_or(0.0, |n| text::width(n, TICK_SIZE) + 8.0);
+        // A long name gives way to the note at the end of the same line.
+        if note > 0.0 && text::width(name, NAME) / 2.0 + note > w / 2.0 {
+            svg.text((0.0, under), NAME, Anchor::Start, TEXT, name);
+        } else {
+            svg.text((w / 2.0, under), NAME, Anchor::Middle, TEXT, name);
+        }
+        let x = self.name_at;
+        let turn = format!(r#"{TEXT} transform="rotate(-90 {} {})""#, number(x), number(h / 2.0));
+        svg.text((x, h / 2.0), NAME, Anchor::Middle, &turn, &self.panel.y_label);
+        svg.close();
+    }
+}
+
+/// The size of a plotting area when this many stand side by side.
+fn plot_size(columns: usize) -> (f64, f64) {
+    match columns {
+        0 | 1 => (540.0, 340.0),
+        2 => (380.0, 290.0),
+        _ => (310.0, 250.0),
+    }
+}
+
+/// Draws a figure: panels in rows, their plots aligned in columns.
+pub fn figure(figure: &Figure) -> String {
+    let count = figure.panels.len();
+    let usual = if count <= 3 { count } else { 2 };
+    let columns = figure.columns.unwrap_or(usual).clamp(1, count.max(1));
+    let (plot_w, plot_h) = figure.plot_size.unwrap_or_else(|| plot_size(columns));
+    // A plot needs room for at least one label, and an end.
+    let plot = (plot_w.max(40.0).min(LARGEST), plot_h.max(30.0).min(LARGEST));
+    let sheets: Vec<Sheet> = figure.panels.iter().map(|p| Sheet::new(p, plot)).collect();
+    let widest = |column: usize, side: fn(&Sheet) -> f64| {
+        sheets.iter().skip(column).step_by(columns).map(side).fold(0.0, f64::max)
+    };
+    let lefts: Vec<f64> = (0..columns).map(|c| widest(c, |s| s.left)).collect();
+    let rights: Vec<f64> = (0..columns).map(|c| widest(c, |s| s.right)).collect();
+    let width = lefts.iter().chain(&rights).sum::<f64>()
+        + columns as f64 * plot.0
+        + (columns - 1) as f64 * GUTTER
+        + 2.0 * MARGIN;
+
+    let mut svg = Svg::default();
+    let mut y = MARGIN;
+    for line in text::wrap(&figure.title, TITLE, width - 2.0 * MARGIN) {
+        svg.text((width / 2.0, y + TITLE / 2.0), TITLE, Anchor::Middle, STRONG, &line);
+        y += TITLE + 5.0;
+    }
+    if !figure.title.is_empty() {
+        y += 9.0;
+    }
+    for (row, sheets) in sheets.chunks(columns).enumerate() {
+        let top = sheets.iter().map(|s| s.top).fold(0.0, f64::max);
+        let bottom = sheets.iter().map(|s| s.bottom).fold(0.0, f64::max);
+        let tallest = sheets.iter().filter_map(|s| s.legend).map(|l| l.y + l.h);
+        let mut x = MARGIN;
+        for (column, sheet) in sheets.iter().enumerate() {
+            x += lefts[column];
+            let at = format!("translate({} {})", number(x), number(y + top));
+            svg.open(&format!(r#"class="panel" transform="{at}""#));
+            sheet.draw(&mut svg, row * columns + column);
+            svg.close();
+            x += plot.0 + rights[column] + GUTTER;
+        }
+        y += top + tallest.fold(plot.1 + bottom, f64::max) + GUTTER;
+    }
+    let height = if sheets.is_empty() { y + MARGIN } else { y - GUTTER + MARGIN };
+    svg.finish(width, height)
+}

@@ -1,0 +1,69 @@
+//! What every kind of data can do: for the loop (`Dataset`), and for runs that are stored (`FromFile`).
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Result};
+
+/// A collection of items.
+pub trait Dataset: Sync {
+    /// What messages call the items.
+    const ITEMS: &'static str = "items";
+
+    /// N, the number of items.
+    fn n_items(&self) -> usize;
+    /// Each item's own weight; all 1 if absent. A weight of 2 counts as the item twice.
+    fn item_weights(&self) -> Option<&[f64]> {
+        None
+    }
+    /// What is wrong with items that were read in place and found damaged.
+    fn fault(&self) -> Option<Error> {
+        None
+    }
+    /// Where the items of each row of a phase begin, and the end of the last row's: for models whose
+    /// rows are blocks of their own. Each phase has an order of its own, in which a row's items are
+    /// neighbours.
+    fn groups(&self, _phase: usize) -> &[usize] {
+        &[]
+    }
+    /// The largest |S| that a block can have.
+    fn largest_block(&self) -> usize {
+        self.n_items()
+    }
+    /// So many items have just been read and are not needed for now: data that live in a file may
+    /// let go of memory.
+    fn release(&self, _n_items: usize) {}
+}
+
+/// Data that come from files: a run that is stored can read them again, split them and tell whether
+/// they are still the same.
+pub trait FromFile: Dataset + Sized {
+    /// How to read a file.
+    type Options: Serialize + DeserializeOwned + Clone + Default + Send + Sync;
+
+    /// Reads a file into items.
+    fn read(path: &Path, options: &Self::Options) -> Result<Self>;
+
+    /// Makes relative paths in the options absolute: a run may be resumed from another folder.
+    fn anchor(_options: &mut Self::Options) {}
+
+    /// Some of the items, for a hold-out split.
+    fn subset(&self, items: &[u32]) -> Self;
+
+    /// What identifies the data.
+    fn fingerprint(&self) -> String;
+
+    /// The columns' names, if the data have any.
+    fn column_names(&self) -> &[String] {
+        &[]
+    }
+}
+
+/// Makes a relative path absolute, as long as the current folder is known.
+pub(crate) fn make_absolute(path: &mut PathBuf) {
+    if let Ok(absolute) = std::path::absolute(&*path) {
+        *path = absolute;
+    }
+}

@@ -1,0 +1,235 @@
+//! A fit is a value: made at a state, looked at, stepped, run under a plan, kept or dropped.
+//!
+//! Algorithm 1 is here and nowhere else: [`Fit::step`]. `run.rs` runs it under a plan, `observe.rs` evaluates the
+//! bound, [`stop`] says when it ends, and [`drive`] has what runs fits one after the other.
+
+mod builder;
+pub mod drive;
+mod meter;
+mod observe;
+mod run;
+mod state;
+pub mod stop;
+mod trace;
+mod watch;
+
+use std::time::Instant;
+
+use crate::lambda::Lambda;
+use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
+use crate::settings::Plan;
+use crate::step::engine::{Engine, Sums, Work};
+use crate::step::pass::Pass;
+use crate::step::update::Updater;
+use crate::step::warm::Warm;
+use crate::{Error, ErrorKind, Result};
+
+pub use builder::{FitBuilder, fit, fit_on};
+pub use drive::{Driver, Fitted, Resume, Session};
+use meter::Part;
+pub use meter::{Meter, Timings};
+pub use observe::bound;
+pub use run::End;
+pub(crate) use state::or_nan;
+pub use state::{DriverPart, Outcome, Progress, State};
+pub use trace::Observation;
+pub use watch::Watcher;
+
+/// Steps between exact sums of a lazy lambda's columns, which are otherwise kept along.
+const SUM_EVERY: u64 = 1024;
+
+/// Which run this is: its random numbers and its lines in the trace are its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunId {
+    /// Which start, from 0.
+    pub restart: u32,
+    /// Which run of its driver within this start; 0 is the first.
+    pub run: u32,
+}
+
+impl RunId {
+    /// Where the run's random numbers live.
+    fn stream(self) -> u32 {
+        self.restart.wrapping_add(self.run << 16)
+    }
+}
+
+/// A fit under way: Algorithm 1, a step at a time.
+pub struct Fit<'a, M: Model> {
+    model: &'a M,
+    /// Items to score only.
+    heldout: Option<&'a M::Data>,
+    plan: &'a Plan,
+    engine: &'a mut dyn Engine<M>,
+    meter: &'a Meter,
+    id: RunId,
+    /// The passes of a step: draw, weigh, how far to go.
+    passes: Vec<M::Pass>,
+    updater: Updater,
+    expect: M::Expect,
+    raw: Stats,
+    /// The items that the bound is estimated from, where steps use batches.
+    bound_items: Vec<u32>,
+    /// When this fit was made, and the seconds that were worked on its state before.
+    began: (Instant, f64),
+    /// Where it stands.
+    pub state: State,
+}
+
+impl<'a, M: Model> Fit<'a, M> {
+    /// A fit at a state.
+    pub(crate) fn new(
+        session: &'a mut Session<'_, M>,
+        plan: &'a Plan,
+        id: RunId,
+        state: State,
+    ) -> Result<Self> {
+        let Session { model, heldout, engine, meter, .. } = session;
+        let (model, layout, sizes) = (*model, model.layout(), engine.sizes());
+        let mut state = state;
+        if plan.warm && !state.warm.is_on() {
+            state.warm = Warm::new(sizes.n_items, model.warm_width());
+        }
+        if state.warm.is_on() && !state.warm.fits(sizes.n_items) {
+            return Err(Error::data(
+                "the local state in the checkpoint is not of these items; it belongs to another run",
+            ));
+        }
+        let mut expect = M::Expect::default();
+        M::Pass::begin(model, &state.lambda, &mut expect);
+        Ok(Fit {
+            model,
+            heldout: *heldout,
+            plan,
+            meter,
+            id,
+            passes: M::Pass::of_a_step(model, sizes, plan, id.stream())?,
+            updater: Updater::new(model, plan.guard_for(model)?),
+            expect,
+            raw: Stats::empty(layout.n_rows, layout.raw_width),
+            bound_items: M::Pass::bound_sample(model, sizes, plan),
+            began: (Instant::now(), state.seconds),
+            engine: &mut **engine,
+            state,
+        })
+    }
+
+    /// Algorithm 1, lines 1 to 5, for one pass of the next step: the weighted statistics of S_t.
+    fn sum(&mut self, pass: usize, ask: Ask) -> Result<Sums> {
+        let Fit { model, plan, engine, meter, passes, expect, raw, state, .. } = self;
+        let (t, pass) = (plan.own_step(state.step + 1), &mut passes[pass]);
+        // 1    S_t: the items of this step.
+        meter.time(Part::Sample, || pass.draw(t, engine.sizes()));
+        // 2-4  e_n: noise of the size that a batch of M items would have; w_n = 1 + e_n - mean(e).
+        meter.time(Part::Anneal, || pass.weigh(t));
+        if !ask.is_something() {
+            return Ok(Sums::default());
+        }
+        if plan.is_cold(t) {
+            state.warm.forget();
+        }
+        let (lambda, rows) = (&state.lambda, &mut raw.rows);
+        meter.time(Part::Update, || pass.refresh(model, &mut **engine, lambda, rows, expect))?;
+        let ask = Ask { shrink: pass.shrink(), ..ask };
+        let work = Work { model: *model, expect, batch: pass.batch(), ask };
+        // 5    s = sum_n w_n E_q[t(theta_n)].
+        let sums = meter.time(Part::Local, || engine.sum(work, &mut state.warm, raw))?;
+        meter.shift(Part::Local, Part::Anneal, sums.noise_seconds);
+        Ok(sums)
+    }
+
+    /// Algorithm 1, line 6, from the statistics of the first pass; then the other passes of the step, and the
+    /// hyperparameters.
+    fn update(&mut self, first: Sums) -> Result<()> {
+        let (meter, t) = (self.meter, self.state.step + 1);
+        let mut sums = first;
+        let hyper_sums = std::mem::take(&mut sums.hyper);
+        self.state.items += self.passes[0].n_items() as u64;
+        for pass in 0..self.passes.len() {
+            if pass > 0 {
+                sums = self.sum(pass, Ask::STATS)?;
+            }
+            meter.iterate(sums.iterations);
+            // 6    lambda <- (1 - rho) lambda + rho (eta + N/|S| s), row by row.
+            meter.time(Part::Update, || self.apply(pass, t))?;
+        }
+        meter.time(Part::Update, || self.learn(t, &hyper_sums))?;
+        self.state.step = t;
+        self.state.seconds = self.seconds();
+        Ok(())
+    }
+
+    /// One step.
+    pub fn step(&mut self) -> Result<()> {
+        let sums = self.sum(0, Ask::STATS)?;
+        self.update(sums)
+    }
+
+    /// Line 6 for one pass; the guard may ask for the same statistics without noise.
+    fn apply(&mut self, pass: usize, t: u64) -> Result<()> {
+        let Fit { model, plan, engine, passes, updater, expect, raw, state, .. } = self;
+        let (model, pass) = (*model, &mut passes[pass]);
+        pass.size_steps(plan, t);
+        let State { lambda, warm, .. } = state;
+        let noiseless = |rows: &RowSet, slots: &[usize]| {
+            let (batch, rows) = pass.noiseless(rows, slots);
+            let layout = model.layout();
+            let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
+            stats.rows = rows;
+            let work = Work { model, expect: &*expect, batch: &batch, ask: Ask::STATS };
+            // Items begin where the noisy pass has just left them, so that q is the same.
+            engine.sum(work, &mut warm.clone(), &mut stats)?;
+            Ok(stats)
+        };
+        let guarded = updater.apply(model, pass.phases(), pass.steps(), raw, noiseless, lambda)?;
+        M::Pass::follow(model, lambda, &raw.rows, expect);
+        state.guard_hits += guarded.hits;
+        state.guard_checks += guarded.noisy;
+        Ok(())
+    }
+
+    /// What follows the updates of step `t`: hyperparameters, and a look at what rounding has done.
+    fn learn(&mut self, t: u64, sums: &[f64]) -> Result<()> {
+        let Fit { model, plan, passes, expect, raw, state, .. } = self;
+        let last = &passes[passes.len() - 1];
+        if let Some(learner) = model.learner() {
+            let step = HyperStep {
+                step: t,
+                rho: last.steps().rho(),
+                size: passes[0].n_items(),
+                full: plan.batch.is_none(),
+                epoch_ends: plan.ends_epoch(plan.own_step(t)),
+                sums,
+                raw,
+                batch: last.batch(),
+            };
+            learner.learn(step, &mut state.lambda, expect);
+        }
+        if let Some((row, message)) = model.domain().and_then(|domain| domain.broken(expect)) {
+            let model = model.name().to_string();
+            return Err(ErrorKind::Domain { model, row, step: t, message }.into());
+        }
+        if t.is_multiple_of(SUM_EVERY) {
+            state.catch_up(*model);
+        }
+        Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        let (began, before) = self.began;
+        before + began.elapsed().as_secs_f64()
+    }
+
+    /// The natural parameters as they are, every row up to date.
+    pub fn lambda(&self) -> Lambda {
+        let mut state = self.state.clone();
+        state.catch_up(self.model);
+        state.lambda
+    }
+
+    /// Keeps where it stands, every row up to date.
+    pub fn into_state(mut self) -> State {
+        self.state.catch_up(self.model);
+        self.state
+    }
+}

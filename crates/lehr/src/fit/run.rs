@@ -1,0 +1,100 @@
+//! A fit under a plan: when to look, when to end, whom to tell.
+
+use super::meter::Part;
+use super::stop::{StopReason, Tolerance};
+use super::{Fit, Progress, State, Watcher};
+use crate::fit::Observation;
+use crate::model::{Ask, Model};
+use crate::{ErrorKind, Result};
+
+/// What the next look at a fit is for.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    /// Why the plan ends here, if it does.
+    end: Option<StopReason>,
+    /// Whether the bound is evaluated.
+    observed: bool,
+    /// Whether that is in the plan's rhythm.
+    regular: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct End {
+    /// Why.
+    pub stop: StopReason,
+    /// The last bound; NaN if it was never evaluated.
+    pub bound: f64,
+}
+
+impl<M: Model> Fit<'_, M> {
+    /// Looks at the state as it is: the bound, scores and measures.
+    pub fn look(&mut self) -> Result<Observation> {
+        let due = Due { end: Some(StopReason::Steps), observed: true, regular: true };
+        let sums = self.sum(0, self.ask(due))?;
+        self.observe(&sums, false)
+    }
+
+    /// Runs the plan to its end, or until the watcher asks for one. `history` are this run's observations
+    /// before an interruption, if there was one; `progress` makes what a checkpoint holds of the state.
+    pub fn run(
+        &mut self,
+        history: &[Observation],
+        watcher: &mut dyn Watcher,
+        progress: &dyn Fn(&State) -> Progress,
+    ) -> Result<End> {
+        let meter = self.meter;
+        let mut tolerance = Tolerance::of_plan(self.plan, self.words());
+        for seen in history.iter().filter(|o| o.step < self.state.step && !o.closing) {
+            tolerance.reached(seen.step, seen.bound);
+        }
+        let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
+        loop {
+            let due = self.due();
+            if let (Some(stop), false) = (due.end, due.observed) {
+                self.check_finite()?;
+                return Ok(End { stop, bound });
+            }
+            let sums = self.sum(0, self.ask(due))?;
+            if due.observed {
+                let seen = meter.time(Part::Observe, || self.observe(&sums, !due.regular))?;
+                bound = seen.bound;
+                // Should it ask for a stop: the step is made first, so that items' local state
+                // and lambda are of the same age.
+                meter.time(Part::Observe, || watcher.observe(&seen))?;
+                let converged = due.regular && tolerance.reached(self.state.step, bound);
+                if let Some(stop) = converged.then_some(StopReason::Converged).or(due.end) {
+                    return Ok(End { stop, bound });
+                }
+            }
+            self.update(sums)?;
+            let (state, seen) = (&self.state, &mut *watcher);
+            meter.time(Part::Checkpoint, || seen.after_step(state, &|| progress(state)))?;
+            if watcher.wants_stop() {
+                return Ok(End { stop: StopReason::Interrupted, bound });
+            }
+        }
+    }
+
+    fn due(&self) -> Due {
+        let (plan, step) = (self.plan, self.state.step);
+        let end = plan.ends(step, self.meter.seconds());
+        let evaluates = plan.eval_every > 0;
+        let regular = evaluates && plan.own_step(step).is_multiple_of(plan.eval_every);
+        Due { end, observed: evaluates && (regular || end.is_some()), regular }
+    }
+
+    /// A full batch has its bound from the step's own pass.
+    fn ask(&self, due: Due) -> Ask {
+        let bound = due.observed && self.plan.batch.is_none();
+        Ask { stats: due.end.is_none(), bound, precise: false, shrink: 0.0 }
+    }
+
+    /// Without a bound nothing else reveals that a fit has diverged.
+    fn check_finite(&self) -> Result<()> {
+        if self.state.lambda.is_finite() {
+            return Ok(());
+        }
+        Err(ErrorKind::Diverged { bound: f64::NAN, step: self.state.step }.into())
+    }
+}

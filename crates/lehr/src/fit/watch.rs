@@ -1,0 +1,36 @@
+//! Who looks on while a fit runs.
+
+use crate::Result;
+use crate::fit::Observation;
+use crate::fit::state::{Progress, State};
+use crate::settings::Plan;
+
+/// Looks on while a fit runs. The loop knows nothing of files, terminals or signals.
+pub trait Watcher: Send {
+    /// The fit is about to go on from `progress`.
+    fn begins(&mut self, _plan: &Plan, _progress: &Progress) {}
+
+    /// The bound was evaluated, or the driver has something to tell.
+    fn observe(&mut self, _observation: &Observation) -> Result<()> {
+        Ok(())
+    }
+
+    /// An update was made, or a run ended: the moment to save. `progress` makes what to save.
+    fn after_step(&mut self, _state: &State, _progress: &dyn Fn() -> Progress) -> Result<()> {
+        Ok(())
+    }
+
+    /// Where the driver stands, in a few words: `start 2/5`.
+    fn stage(&mut self, _line: &str) {}
+
+    /// Something is not as it should be, and the fit goes on all the same.
+    fn warn(&mut self, _message: &str) {}
+
+    /// Should the fit stop after the current step?
+    fn wants_stop(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Watcher for () {}

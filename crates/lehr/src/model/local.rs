@@ -1,0 +1,78 @@
+//! What the local steps of a shard leave behind, and how that becomes statistics.
+
+use std::ops::Range;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Ask, Layout};
+use crate::stats::{RowSet, Stats};
+
+/// What the local steps of a shard leave behind, and how that becomes statistics.
+///
+/// [`Stats`] is the usual one: each shard sums for itself, and the shards' sums are added in order.
+/// A model with many rows keeps its items' q instead and sums row by row over all shards.
+pub trait Local<Expect>: Send + Sync + Sized + Serialize + DeserializeOwned {
+    /// Room for one shard.
+    fn new(layout: &Layout) -> Self;
+
+    /// Forgets the last shard, keeping the memory.
+    fn clear(&mut self);
+
+    /// Adds the statistics of all `shards`, in order, to `out`: those of the rows in `slots`.
+    fn gather(
+        shards: &[Self],
+        expect: &Expect,
+        rows: &RowSet,
+        slots: Range<usize>,
+        ask: Ask,
+        out: &mut [f64],
+    );
+
+    /// Renames the slots of `from`, the rows that a worker knew of, to those of the whole batch. Nothing
+    /// to do where items touch all rows.
+    fn renumber(&mut self, _from: &RowSet, _to: &RowSet) {}
+
+    /// Adds items that follow these in the same shard, and were run elsewhere. False if the items of a shard
+    /// must be in one place, since they are summed together.
+    fn append(&mut self, _next: Self) -> bool {
+        false
+    }
+
+    /// Adds what [`Learn::learn`](super::Learn::learn) needs, unweighted.
+    fn add_hyper(&self, _sums: &mut [f64]) {}
+
+    /// Each item's numbers for its next local step, item after item.
+    fn warm(&self) -> &[f32] {
+        &[]
+    }
+
+    /// Iterations that the local steps took, if they iterate.
+    fn iterations(&self) -> u64 {
+        0
+    }
+}
+
+impl<Expect> Local<Expect> for Stats {
+    fn new(layout: &Layout) -> Self {
+        Stats::new(layout.n_rows, layout.raw_width)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn gather(
+        shards: &[Self],
+        _expect: &Expect,
+        _rows: &RowSet,
+        slots: Range<usize>,
+        _ask: Ask,
+        out: &mut [f64],
+    ) {
+        // Each entry's sum runs over the shards in order.
+        for shard in shards {
+            out.iter_mut().zip(shard.slots(slots.clone())).for_each(|(o, p)| *o += p);
+        }
+    }
+}

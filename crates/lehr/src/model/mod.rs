@@ -1,0 +1,161 @@
+//! The central trait: everything SVI+ must know about a model, and nothing about noise, step sizes,
+//! threads or files.
+
+mod domain;
+mod judge;
+mod layout;
+mod learn;
+mod local;
+mod shard;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Result;
+use crate::settings::FitConfig;
+use crate::step::pass::{Pass, ShardOf, SumsOf};
+
+pub use crate::data::Dataset;
+pub use crate::lambda::Lambda;
+pub use crate::math::rng::{Address, Purpose};
+pub use crate::math::table::Table;
+pub use crate::stats::{RowSet, Stats};
+pub use crate::step::per_row::PerRow;
+pub use crate::step::shared::{Shared, SharedModel};
+pub use crate::step::update::from_raw;
+pub use domain::Domain;
+pub(crate) use domain::{check_rows, guards_of};
+pub use judge::{Judge, Scores, item_bounds};
+pub(crate) use judge::{for_each_item, mean_item_bound, score, weighted_mean};
+pub use layout::{Layout, Phase, SHARD, Sharding};
+pub(crate) use learn::hyper_of;
+pub use learn::{HyperStep, Learn};
+pub use local::Local;
+pub use shard::{Ask, RowShard, Shard, Target};
+
+/// A conjugate-exponential-family model.
+///
+/// The global variables' natural parameters are a table, lambda; its rows are components, words or
+/// whatever the model has many of. One step of Algorithm 1 calls, in this order, [`support`],
+/// [`refresh`], [`local_step`] on every shard of the batch, and [`to_natural`] and [`in_domain`] on
+/// every row of each phase. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines.
+///
+/// Nine methods are required. Three more things a model may have are traits of their own, which
+/// [`domain`], [`learner`] and [`judge`] hand out: guards beyond the usual ones, hyperparameters that are
+/// learned, and scores of its own.
+///
+/// [`support`]: Model::support
+/// [`refresh`]: Model::refresh
+/// [`local_step`]: Model::local_step
+/// [`to_natural`]: Model::to_natural
+/// [`in_domain`]: Model::in_domain
+/// [`domain`]: Model::domain
+/// [`learner`]: Model::learner
+/// [`judge`]: Model::judge
+pub trait Model: Sync + Sized {
+    /// What the items are.
+    type Data: Dataset;
+    /// Expectations under q of the global variables: all that a local step reads, ready to be sent
+    /// to another process.
+    type Expect: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
+    /// Whether all rows of lambda share a batch ([`Shared`], with what a shard's local steps leave
+    /// behind: `Shared<Stats>` is usual), or every row has a batch of its own ([`PerRow`]).
+    type Pass: Pass<Self>;
+    /// The buffers of one worker, so that a local step does not allocate.
+    type Scratch: Send;
+
+    /// The model's name, as the command line and the configuration spell it.
+    fn name(&self) -> &'static str;
+
+    /// The shape of lambda and of the raw statistics, and the phases of an update.
+    fn layout(&self) -> Layout;
+
+    /// eta: the prior's natural parameters of one row. `hyper` are [`Lambda::hyper`].
+    fn prior(&self, hyper: &[f64], row: usize, eta: &mut [f64]);
+
+    /// A random start: fills lambda. `address` is where this start's random numbers live.
+    fn start(&self, data: &Self::Data, address: Address, lambda: &mut Table) -> Result<()>;
+
+    /// The expectations under q for the given rows of this lambda.
+    fn refresh(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Self::Expect);
+
+    /// Fresh buffers for one worker.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// The local step: finds q(theta_n) for every item n of the shard, adds what `w_n E_q[t(theta_n)]`
+    /// needs to `sums` (which are clear) if asked to, and writes each item's part of the bound,
+    /// unweighted, to `bounds` if asked to.
+    ///
+    /// With [`Shared`] the shard is a [`Shard`] and the sums a `&mut Stats` (or another [`Local`]).
+    /// With [`PerRow`] the shard is a [`RowShard`], the sums are written row after row to a `&mut [f64]`,
+    /// and `bounds` has a number for each row, asked for only where all weights are 1.
+    ///
+    /// A pure function of its arguments: no randomness, no input or output; allocation only for
+    /// shards larger than any before.
+    fn local_step(
+        &self,
+        expect: &Self::Expect,
+        shard: ShardOf<'_, Self>,
+        ask: Ask,
+        scratch: &mut Self::Scratch,
+        sums: SumsOf<'_, Self>,
+        bounds: &mut [f64],
+    );
+
+    /// Is this row of lambda a valid natural parameter (positive, positive definite, finite)?
+    fn in_domain(&self, row: usize, lambda: &[f64]) -> bool;
+
+    /// E_q[ln p(beta) - ln q(beta)] with every constant. `expect` are the expectations of this lambda,
+    /// at least for the rows of the last batch.
+    fn global_bound(&self, lambda: &Lambda, expect: &Self::Expect) -> f64;
+
+    /// The rows of lambda that these items touch: the others neither need expectations nor get
+    /// statistics. By default all; see [`Layout::lazy`].
+    fn support(&self, _data: &Self::Data, _items: &[u32], rows: &mut RowSet) {
+        rows.insert_all();
+    }
+
+    /// The expectations of some of the rows that `expect` holds, in the slots of `wanted`: what is sent to
+    /// a worker. By default everything, for models whose items touch all rows.
+    fn pick(&self, expect: &Self::Expect, _held: &RowSet, _wanted: &RowSet) -> Self::Expect {
+        expect.clone()
+    }
+
+    /// The linear map from raw statistics to the natural-parameter increment of one row, for the
+    /// columns of a phase.
+    fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
+        increment.copy_from_slice(raw.row(target.row));
+    }
+
+    /// Fills in what suits this model better than the usual defaults, where the user says nothing.
+    fn fit_defaults(&self, _config: &mut FitConfig) {}
+
+    /// How a batch is cut into pieces.
+    fn sharding(&self) -> Sharding {
+        Sharding::for_dense(&self.layout())
+    }
+
+    /// Brings lambda into an equivalent form after an update: components sorted by size. Must not lower
+    /// the bound of a noiseless full-batch step.
+    fn sort_components(&self, _lambda: &mut Lambda) {}
+
+    /// Numbers per item with which its next local step can begin; 0 if all begin from scratch.
+    fn warm_width(&self) -> usize {
+        0
+    }
+
+    /// Guards and tests of the domain beyond [`Model::in_domain`].
+    fn domain(&self) -> Option<&dyn Domain<Self>> {
+        None
+    }
+
+    /// Hyperparameters, and how they are learned.
+    fn learner(&self) -> Option<&dyn Learn<Self>> {
+        None
+    }
+
+    /// Scores and measures of its own. Without them held-out items are scored by their parts of the bound.
+    fn judge(&self) -> Option<&dyn Judge<Self>> {
+        None
+    }
+}

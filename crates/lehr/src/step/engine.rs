@@ -1,0 +1,139 @@
+//! Where line 5 of Algorithm 1 runs: an engine holds the items and sums their statistics, on threads here or
+//! on workers elsewhere. The loop knows the sizes of the data and nothing else of them.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::model::{Ask, Dataset, Model, RowSet, Stats};
+use crate::step::pass::{BatchOf, Pass};
+use crate::step::warm::Warm;
+
+/// What is known of data where they are not: how many items there are, and how many each row has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// N, the number of items.
+    pub n_items: usize,
+    /// Where every row has a batch of its own: for each phase where the items of each of its rows begin,
+    /// and the end of the last row's.
+    pub groups: Vec<Vec<usize>>,
+}
+
+impl Sizes {
+    /// The sizes of data, for a model of so many phases.
+    pub fn of<D: Dataset>(data: &D, n_phases: usize) -> Self {
+        let groups = (0..n_phases).map(|phase| data.groups(phase).to_vec());
+        let groups = groups.take_while(|groups| !groups.is_empty()).collect();
+        Sizes { n_items: data.n_items(), groups }
+    }
+}
+
+/// The work of a local pass.
+pub struct Work<'a, M: Model> {
+    /// The model.
+    pub model: &'a M,
+    /// The expectations of the rows that the batch touches.
+    pub expect: &'a M::Expect,
+    /// S_t and its weights.
+    pub batch: &'a BatchOf<M>,
+    /// What to produce.
+    pub ask: Ask,
+}
+
+/// What a local pass found beside the statistics.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sums {
+    /// The unweighted bound of the items of S_t; 0 if it was not asked for.
+    pub bound: f64,
+    /// What learning hyperparameters needs, summed over the items.
+    pub hyper: Vec<f64>,
+    /// Iterations of all local steps, if they iterate.
+    pub iterations: u64,
+    /// Seconds that went into noise, where workers draw it.
+    pub noise_seconds: f64,
+}
+
+/// Runs local passes somewhere. Whatever the engine and however many workers it has, the sums have the same
+/// bits if they are added in the order of the shards.
+pub trait Engine<M: Model>: Send {
+    /// The sizes of the data that it holds.
+    fn sizes(&self) -> &Sizes;
+
+    /// The rows of lambda that these items touch, each counted as often as they do.
+    fn support(&mut self, model: &M, items: &[u32], rows: &mut RowSet) -> Result<()>;
+
+    /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items begin from
+    /// `warm`, if it is on, and leave their local state there if statistics are asked for.
+    fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums>;
+}
+
+/// The threads of the surrounding rayon pool, on items in this process.
+pub struct Threads<'a, M: Model> {
+    /// The items.
+    pub(crate) data: &'a M::Data,
+    sizes: Sizes,
+    /// One per thread, which alone uses it; the lock only proves that to the compiler.
+    workers: Vec<Mutex<Worker<M>>>,
+    /// What the pass keeps.
+    pub(crate) buffers: <M::Pass as Pass<M>>::Buffers,
+}
+
+/// The buffers of a thread.
+pub(crate) struct Worker<M: Model> {
+    pub scratch: M::Scratch,
+    /// The annealing weights of a shard of rows.
+    pub weights: Vec<f32>,
+}
+
+impl<'a, M: Model> Threads<'a, M> {
+    /// An engine for these items. Buffers are made at the first pass.
+    pub fn new(model: &M, data: &'a M::Data) -> Self {
+        let sizes = Sizes::of(data, model.layout().phases.len());
+        Threads { data, sizes, workers: Vec::new(), buffers: Default::default() }
+    }
+
+    /// Makes sure that every thread of the pool has its buffers.
+    pub(crate) fn reserve(&mut self, model: &M) {
+        let n_threads = rayon::current_num_threads();
+        self.workers.resize_with(n_threads.max(self.workers.len()), || {
+            Mutex::new(Worker { scratch: model.scratch(), weights: Vec::new() })
+        });
+    }
+
+    /// The items, the threads' buffers, and the pass's.
+    pub(crate) fn parts(
+        &mut self,
+    ) -> (&'a M::Data, Workers<'_, M>, &mut <M::Pass as Pass<M>>::Buffers) {
+        (self.data, Workers(&self.workers), &mut self.buffers)
+    }
+}
+
+/// The buffers of all threads.
+pub(crate) struct Workers<'a, M: Model>(&'a [Mutex<Worker<M>>]);
+
+impl<M: Model> Workers<'_, M> {
+    /// Does work with the buffers of the thread that runs it. Outside of a pool of ours these are the threads
+    /// of the global one, numbered as well.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Worker<M>) -> T) -> T {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        work(&mut self.0[thread].lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<M: Model> Engine<M> for Threads<'_, M> {
+    fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    fn support(&mut self, model: &M, items: &[u32], rows: &mut RowSet) -> Result<()> {
+        model.support(self.data, items, rows);
+        Ok(())
+    }
+
+    fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums> {
+        self.reserve(work.model);
+        let sums = M::Pass::sum_on_threads(self, work, warm, stats);
+        self.data.fault().map_or(Ok(sums), Err)
+    }
+}

@@ -1,0 +1,379 @@
+//! Passes in which all rows of lambda share a batch: shards of items on all threads, summed in an order
+//! that does not depend on their number.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::Result;
+use crate::lambda::Lambda;
+use crate::math::rng::Purpose;
+use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound};
+use crate::settings::Plan;
+use crate::step::anneal::{Anneal, Law};
+use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
+use crate::step::pass::Pass;
+use crate::step::sample::{Batch, Sampler, split};
+use crate::step::update::{Guard, Step, Steps};
+use crate::step::warm::Warm;
+
+/// One batch serves all rows, and all phases of the update. `L` is what a shard's local steps leave behind.
+pub struct Shared<L = Stats> {
+    sampler: Sampler,
+    anneal: Anneal,
+    batch: Batch,
+    /// N.
+    population: usize,
+    /// Whether the guard wants less noise where few items touch a row.
+    shrinks: bool,
+    n_phases: usize,
+    step: Step,
+    locals: PhantomData<fn() -> L>,
+}
+
+/// A model in which all rows of lambda share a batch.
+pub trait SharedModel: Model<Pass = Shared<Self::Local>> {
+    /// What a shard's local steps leave behind.
+    type Local: Local<Self::Expect>;
+}
+
+impl<M, L> SharedModel for M
+where
+    M: Model<Pass = Shared<L>>,
+    L: Local<M::Expect>,
+{
+    type Local = L;
+}
+
+impl<M, L> Pass<M> for Shared<L>
+where
+    M: Model<Pass = Shared<L>>,
+    L: Local<M::Expect>,
+{
+    type Shard<'a>
+        = Shard<'a, M::Data>
+    where
+        Self: 'a,
+        M: 'a;
+    type Sums<'a>
+        = &'a mut L
+    where
+        Self: 'a,
+        M: 'a;
+    type Batch = Batch;
+    type Buffers = Buffers<L>;
+
+    fn of_a_step(model: &M, sizes: &Sizes, plan: &Plan, stream: u32) -> Result<Vec<Self>> {
+        let anneal = plan.anneal(stream);
+        Ok(vec![Shared {
+            sampler: Sampler::new(sizes.n_items, plan.batch, plan.sampling, plan.seed, stream),
+            anneal,
+            batch: Batch::default(),
+            population: plan.population,
+            // Other laws have no negative weights, or their noise sits on items of another batch.
+            shrinks: plan.guard_for(model)? == Guard::Shrink && anneal.law == Law::Gaussian,
+            n_phases: model.layout().phases.len(),
+            step: Step { rho: 1.0, scale: 1.0, noisy: false },
+            locals: PhantomData,
+        }])
+    }
+
+    fn phases(&self) -> Range<usize> {
+        0..self.n_phases
+    }
+
+    /// Every step refreshes what its batch touches.
+    fn begin(_model: &M, _lambda: &Lambda, _expect: &mut M::Expect) {}
+
+    fn draw(&mut self, t: u64, _sizes: &Sizes) {
+        self.sampler.draw(t, &mut self.batch);
+        self.batch.population = self.population;
+    }
+
+    fn weigh(&mut self, t: u64) {
+        self.anneal.weigh(t, &mut self.sampler, &mut self.batch);
+    }
+
+    fn refresh(
+        &mut self,
+        model: &M,
+        engine: &mut dyn Engine<M>,
+        lambda: &Lambda,
+        rows: &mut RowSet,
+        expect: &mut M::Expect,
+    ) -> Result<()> {
+        engine.support(model, &self.batch.items, rows)?;
+        model.refresh(lambda, rows, expect);
+        Ok(())
+    }
+
+    fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    fn n_items(&self) -> usize {
+        self.batch.items.len()
+    }
+
+    fn is_noisy(&self) -> bool {
+        self.batch.noisy
+    }
+
+    fn shrink(&self) -> f64 {
+        if self.shrinks { self.batch.variance } else { 0.0 }
+    }
+
+    fn size_steps(&mut self, plan: &Plan, t: u64) {
+        let Batch { size, population, noisy, .. } = self.batch;
+        let rho = plan.step_size.at(t, noisy);
+        self.step = Step { rho, scale: population as f64 / size as f64, noisy };
+    }
+
+    fn steps(&self) -> Steps<'_> {
+        Steps::All(self.step)
+    }
+
+    fn noiseless(&self, rows: &RowSet, _slots: &[usize]) -> (Batch, RowSet) {
+        let Batch { items, size, population, .. } = &self.batch;
+        (Batch::of(items[..*size].to_vec(), *population), rows.clone())
+    }
+
+    fn follow(_model: &M, _lambda: &Lambda, _rows: &RowSet, _expect: &mut M::Expect) {}
+
+    fn bound_sample(model: &M, sizes: &Sizes, plan: &Plan) -> Vec<u32> {
+        if plan.batch.is_none() {
+            return Vec::new(); // every step's own pass has the bound
+        }
+        let n_items = sizes.n_items;
+        let sample = plan.bound_sample.or(model.judge().and_then(|judge| judge.bound_sample()));
+        match sample.filter(|&sample| sample > 0 && sample < n_items) {
+            None => (0..n_items as u32).collect(),
+            Some(sample) => split(n_items, sample, plan.seed, Purpose::Bound).1,
+        }
+    }
+
+    fn for_bound(
+        model: &M,
+        engine: &mut dyn Engine<M>,
+        lambda: &Lambda,
+        items: &[u32],
+        expect: &mut M::Expect,
+    ) -> Result<(Batch, RowSet)> {
+        let mut rows = RowSet::all(model.layout().n_rows);
+        engine.support(model, items, &mut rows)?;
+        model.refresh(lambda, &rows, expect);
+        Ok((Batch::of(items.to_vec(), engine.sizes().n_items), rows))
+    }
+
+    fn counted(batch: &Batch) -> usize {
+        batch.size
+    }
+
+    fn score(model: &M, lambda: &Lambda, data: &M::Data) -> f64 {
+        mean_item_bound(model, lambda, data)
+    }
+
+    fn sum_on_threads(
+        threads: &mut Threads<'_, M>,
+        work: Work<'_, M>,
+        warm: &mut Warm,
+        stats: &mut Stats,
+    ) -> Sums {
+        let Work { model, expect, batch, ask } = work;
+        let shards = Shards::new(model, batch.items.len());
+        let (data, workers, buffers) = threads.parts();
+        buffers.reserve(model, &shards);
+        let Buffers { slots, locals } = buffers;
+        let mut gather = Gather::new(model, batch, ask, stats);
+        for wave in shards.waves() {
+            let (slots, locals) = (&mut slots[..wave.len()], &mut locals[..wave.len()]);
+            // One shard at a time: shards are few and long.
+            slots.par_iter_mut().zip(locals.par_iter_mut()).enumerate().with_max_len(1).for_each(
+                |(i, (slot, local))| {
+                    let range = shards.range(wave.start + i);
+                    let Slot { weights, warm: state, bounds } = slot;
+                    let items = &batch.items[range.clone()];
+                    weights.clear();
+                    weights.extend_from_slice(&batch.weights[range]);
+                    warm.fetch(items, state);
+                    bounds.resize(items.len(), 0.0);
+                    let rows = &stats.rows;
+                    let shard = Shard { data, items, weights: &[], rows, warm: state };
+                    workers.with(|worker| {
+                        let scratch = &mut worker.scratch;
+                        run_shard(model, expect, shard, weights, ask, scratch, local, bounds);
+                    });
+                },
+            );
+            let bounds = slots.iter().map(|slot| &slot.bounds[..]);
+            gather.wave(expect, shards.places(&wave), bounds, locals, warm, stats);
+        }
+        gather.sums
+    }
+}
+
+/// The local steps of some items. `weights` are their annealing weights, which become w_n; `bounds` get each
+/// item's part of the bound times its own weight, if asked for.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn run_shard<M: SharedModel>(
+    model: &M,
+    expect: &M::Expect,
+    shard: Shard<'_, M::Data>,
+    weights: &mut [f64],
+    ask: Ask,
+    scratch: &mut M::Scratch,
+    local: &mut M::Local,
+    bounds: &mut [f64],
+) {
+    let (data, items) = (shard.data, shard.items);
+    let own = data.item_weights();
+    if let Some(own) = own {
+        weights.iter_mut().zip(items).for_each(|(w, &n)| *w *= own[n as usize]);
+    }
+    local.clear();
+    model.local_step(expect, Shard { weights, ..shard }, ask, scratch, local, bounds);
+    data.release(items.len());
+    if let (true, Some(own)) = (ask.bound, own) {
+        // Noise never touches the bound: its weights are the items' own.
+        bounds.iter_mut().zip(items).for_each(|(bound, &n)| *bound *= own[n as usize]);
+    }
+}
+
+/// Adds up what shards leave behind, in their order, whoever has run them.
+pub struct Gather<'a> {
+    batch: &'a Batch,
+    ask: Ask,
+    is_first: bool,
+    /// What the pass found beside the statistics.
+    pub sums: Sums,
+}
+
+impl<'a> Gather<'a> {
+    /// Nothing yet; makes room in `stats` for its rows.
+    pub fn new<M: Model>(model: &M, batch: &'a Batch, ask: Ask, stats: &mut Stats) -> Self {
+        let width = model.learner().map_or(0, |learner| learner.width());
+        if ask.stats {
+            stats.fit_to_rows();
+            if batch.items.is_empty() {
+                stats.clear();
+            }
+        }
+        let sums = Sums { hyper: vec![0.0; width], ..Sums::default() };
+        Gather { batch, ask, is_first: true, sums }
+    }
+
+    /// Adds a wave of shards: their places in the batch, their items' bounds, what they left behind.
+    pub fn wave<'b, E: Sync, L: Local<E>>(
+        &mut self,
+        expect: &E,
+        places: impl Iterator<Item = Range<usize>>,
+        bounds: impl Iterator<Item = &'b [f64]>,
+        locals: &[L],
+        warm: &mut Warm,
+        stats: &mut Stats,
+    ) {
+        let (batch, ask) = (self.batch, self.ask);
+        for ((range, bounds), local) in places.zip(bounds).zip(locals) {
+            // Only the items of S_t: those that merely carry noise are somewhere else in time.
+            let counted = batch.size.saturating_sub(range.start).min(range.len());
+            if ask.bound {
+                self.sums.bound += bounds[..counted].iter().sum::<f64>();
+            }
+            self.sums.iterations += local.iterations();
+            local.add_hyper(&mut self.sums.hyper);
+            // Only in a step: to look at the bound must not change how a fit goes on.
+            if ask.stats {
+                warm.keep(&batch.items[range.start..range.start + counted], local.warm());
+            }
+        }
+        if ask.stats {
+            let is_first = std::mem::take(&mut self.is_first);
+            let width = stats.width();
+            let Stats { rows, table } = stats;
+            let chunk = rows.part(width);
+            table.values_mut().par_chunks_mut(chunk * width).enumerate().for_each(|(c, out)| {
+                if is_first {
+                    out.fill(0.0);
+                }
+                let range = c * chunk..c * chunk + out.len() / width;
+                L::gather(locals, expect, rows, range, ask, out);
+            });
+        }
+    }
+}
+
+/// What threads keep from pass to pass: room for the shards of a wave.
+pub struct Buffers<L> {
+    slots: Vec<Slot>,
+    locals: Vec<L>,
+}
+
+impl<L> Default for Buffers<L> {
+    fn default() -> Self {
+        Buffers { slots: Vec::new(), locals: Vec::new() }
+    }
+}
+
+impl<L> Buffers<L> {
+    fn reserve<M: Model>(&mut self, model: &M, shards: &Shards)
+    where
+        L: Local<M::Expect>,
+    {
+        let (layout, n) = (model.layout(), shards.largest_wave());
+        self.locals.resize_with(n.max(self.locals.len()), || L::new(&layout));
+        self.slots.resize_with(n.max(self.slots.len()), Slot::default);
+    }
+}
+
+/// A shard's numbers per item.
+#[derive(Default)]
+struct Slot {
+    weights: Vec<f64>,
+    warm: Vec<f32>,
+    bounds: Vec<f64>,
+}
+
+/// How many shards a batch has, and where they begin.
+pub struct Shards {
+    sharding: Sharding,
+    n_items: usize,
+}
+
+impl Shards {
+    /// The shards of a batch of so many items.
+    pub fn new<M: Model>(model: &M, n_items: usize) -> Self {
+        Shards { sharding: model.sharding(), n_items }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.n_items.div_ceil(self.sharding.items)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.n_items == 0
+    }
+
+    /// The items of a shard, by their places in the batch.
+    pub fn range(&self, shard: usize) -> Range<usize> {
+        let begin = shard * self.sharding.items;
+        begin..(begin + self.sharding.items).min(self.n_items)
+    }
+
+    /// The same of some shards.
+    pub fn places(&self, shards: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'_> {
+        shards.clone().map(|shard| self.range(shard))
+    }
+
+    fn largest_wave(&self) -> usize {
+        self.len().min(self.sharding.wave)
+    }
+
+    /// The shards that are gathered together, wave after wave.
+    pub fn waves(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (n, wave) = (self.len(), self.sharding.wave);
+        (0..n).step_by(wave.max(1)).map(move |first| first..(first + wave).min(n))
+    }
+}

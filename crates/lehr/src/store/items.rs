@@ -1,0 +1,138 @@
+//! What a fit is given: items, where they come from, which of them are held out, and where to begin.
+
+use std::path::Path;
+
+use super::run::Run;
+use super::run_config::DataSource;
+use crate::data::{Dataset, FromFile};
+use crate::fit::State;
+use crate::math::rng::Purpose;
+use crate::models::{ReadOptions, Stored};
+use crate::settings::FitConfig;
+use crate::step::sample::split;
+use crate::{Error, Result};
+
+/// Data, and the file that they come from if there is one.
+pub struct Items<'a, M: Stored> {
+    /// The items.
+    pub data: &'a M::Data,
+    /// The file and how it was read; none if they came from a program's memory.
+    pub source: Option<(&'a Path, &'a ReadOptions<M>)>,
+}
+
+impl<'a, M: Stored> Items<'a, M> {
+    /// Items of a program's memory.
+    pub fn in_memory(data: &'a M::Data) -> Self {
+        Items { data, source: None }
+    }
+
+    /// Items of a file that was read with these options.
+    pub fn of_file(data: &'a M::Data, path: &'a Path, options: &'a ReadOptions<M>) -> Self {
+        Items { data, source: Some((path, options)) }
+    }
+
+    /// What the configuration of a run says of these data; paths in it are absolute.
+    pub(super) fn describe(&self) -> DataSource<ReadOptions<M>> {
+        let mut options = self.source.map(|(_, options)| options.clone()).unwrap_or_default();
+        M::Data::anchor(&mut options);
+        DataSource {
+            path: self
+                .source
+                .map(|(path, _)| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())),
+            options,
+            fingerprint: self.data.fingerprint(),
+            items: self.data.n_items(),
+            columns: self.data.column_names().to_vec(),
+            unknown_dropped: false,
+        }
+    }
+}
+
+/// Where a fit begins.
+pub enum Begin<'a, M: Stored> {
+    /// At random, or where the model's own settings say.
+    Random,
+    /// At the state that this makes of the model and the items to fit.
+    At(&'a dyn Fn(&M, &M::Data) -> Result<State>),
+    /// Where another fit stands, with its model: units and priors stay as they are.
+    With(&'a Run<M>),
+}
+
+impl<M: Stored> Begin<'_, M> {
+    /// The model to fit.
+    pub(super) fn model(
+        &self,
+        params: M::Params,
+        items: &Items<'_, M>,
+        train: &M::Data,
+    ) -> Result<M> {
+        match self {
+            Begin::With(other) => {
+                other.model.check_fits(items.data, &other.config.data.columns)?;
+                Ok(other.model.clone())
+            }
+            _ => M::build(params, train),
+        }
+    }
+
+    /// Whether all starts would be the same.
+    pub(super) fn is_given(&self, model: &M) -> bool {
+        !matches!(self, Begin::Random) || model.is_given_its_start()
+    }
+
+    /// The first state, unless it is random. What gives a model its start may be gone when the run is
+    /// resumed, so that it is made now.
+    pub(super) fn state(
+        &self,
+        model: &M,
+        train: &M::Data,
+        config: &FitConfig,
+    ) -> Result<Option<State>> {
+        match self {
+            Begin::At(start) => start(model, train).map(Some),
+            Begin::With(other) => Ok(Some(State::from(other.lambda().clone()))),
+            Begin::Random if model.is_given_its_start() => {
+                let start = || State::start(model, train, config.seed, 0);
+                in_own_pool(config.threads, start).map(Some)
+            }
+            Begin::Random => Ok(None),
+        }
+    }
+}
+
+/// Does `work` in threads of its own: those of rayon's global pool are missing after a fork.
+fn in_own_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let wrong = |error| Error::config("threads", threads, format!("{error}; try fewer"));
+    pool.map_err(wrong)?.install(work)
+}
+
+/// The items to fit and the items to score, split as the settings say.
+pub(super) struct Parts<'a, D> {
+    whole: &'a D,
+    split: Option<(D, D)>,
+}
+
+impl<'a, D: FromFile> Parts<'a, D> {
+    pub(super) fn new(data: &'a D, config: &FitConfig) -> Result<Self> {
+        let n_items = data.n_items();
+        let held_out = config.holdout.count(n_items);
+        if held_out == 0 {
+            return Ok(Parts { whole: data, split: None });
+        }
+        if held_out >= n_items {
+            let allowed = format!("there are only {n_items} {}; hold out fewer", D::ITEMS);
+            return Err(Error::config("holdout", config.holdout, allowed));
+        }
+        let (kept, out) = split(n_items, held_out, config.seed, Purpose::Holdout);
+        Ok(Parts { whole: data, split: Some((data.subset(&kept), data.subset(&out))) })
+    }
+
+    pub(super) fn train(&self) -> &D {
+        self.split.as_ref().map_or(self.whole, |(train, _)| train)
+    }
+
+    pub(super) fn heldout(&self) -> Option<&D> {
+        self.split.as_ref().map(|(_, heldout)| heldout)
+    }
+}

@@ -1,0 +1,141 @@
+//! Arrays in safetensors files: numbers to bytes and back, with errors that name the file.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use bytemuck::Pod;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
+
+use crate::{Error, Result};
+
+/// Numbers that such files hold.
+pub(crate) trait Number: Pod {
+    const DTYPE: Dtype;
+    fn from_le(bytes: &[u8]) -> Self;
+    fn extend_le(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! numbers {
+    ($($Type:ty, $DTYPE:ident;)*) => {$(
+        impl Number for $Type {
+            const DTYPE: Dtype = Dtype::$DTYPE;
+
+            fn from_le(bytes: &[u8]) -> Self {
+                <$Type>::from_le_bytes(bytes.try_into().expect("a chunk of its size"))
+            }
+
+            fn extend_le(self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.to_le_bytes());
+            }
+        }
+    )*};
+}
+numbers! { f64, F64; f32, F32; i64, I64; i32, I32; u8, U8; }
+
+/// An array to be written.
+pub(crate) struct Array<'a> {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    /// Little-endian.
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Array<'a> {
+    /// Numbers in this shape; slowest dimension first.
+    pub(crate) fn new<T: Number>(shape: Vec<usize>, values: &'a [T]) -> Self {
+        let bytes = if cfg!(target_endian = "little") {
+            Cow::Borrowed(bytemuck::cast_slice(values))
+        } else {
+            let mut bytes = Vec::with_capacity(size_of_val(values));
+            values.iter().for_each(|&x| x.extend_le(&mut bytes));
+            Cow::Owned(bytes)
+        };
+        Array { dtype: T::DTYPE, shape, bytes }
+    }
+
+    /// A list of numbers.
+    pub(crate) fn list<T: Number>(values: &'a [T]) -> Self {
+        Array::new(vec![values.len()], values)
+    }
+
+    /// Type, shape and bytes.
+    pub(crate) fn parts(&self) -> (Dtype, &[usize], &[u8]) {
+        (self.dtype, &self.shape, &self.bytes)
+    }
+}
+
+impl View for &Array<'_> {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// The bytes of a file with these arrays.
+pub(crate) fn pack<N: AsRef<str>>(
+    arrays: &[(N, Array<'_>)],
+    metadata: Option<HashMap<String, String>>,
+) -> Result<Vec<u8>> {
+    let views = arrays.iter().map(|(name, array)| (name.as_ref(), array));
+    safetensors::serialize(views, metadata)
+        .map_err(|error| Error::data(format!("the arrays cannot be packed: {error}")))
+}
+
+/// The arrays of a file, which is called `path` in messages.
+pub(crate) struct Tensors<'a> {
+    tensors: SafeTensors<'a>,
+    /// The texts in its header.
+    pub metadata: HashMap<String, String>,
+    path: &'a Path,
+}
+
+impl<'a> Tensors<'a> {
+    pub(crate) fn open(bytes: &'a [u8], path: &'a Path) -> Result<Self> {
+        let damaged = |error: safetensors::SafeTensorError| Error::damaged(path, error.to_string());
+        let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+        Ok(Tensors { tensors, metadata: header.metadata().clone().unwrap_or_default(), path })
+    }
+
+    /// The error of a file that does not hold what it must.
+    pub(crate) fn damaged(&self, what: impl Into<String>) -> Error {
+        Error::damaged(self.path, what)
+    }
+
+    /// All arrays by name.
+    pub(crate) fn views(&self) -> Vec<(String, TensorView<'a>)> {
+        self.tensors.tensors()
+    }
+
+    /// Whether there is an array of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tensors.tensor(name).is_ok()
+    }
+
+    /// An array's shape and numbers, if there is one of this name.
+    pub(crate) fn find<T: Number>(&self, name: &str) -> Result<Option<(Vec<usize>, Vec<T>)>> {
+        let Ok(view) = self.tensors.tensor(name) else { return Ok(None) };
+        if view.dtype() != T::DTYPE {
+            return Err(self.damaged(format!("{name} is not {:?}", T::DTYPE)));
+        }
+        let numbers = view.data().chunks_exact(size_of::<T>()).map(T::from_le);
+        Ok(Some((view.shape().to_vec(), numbers.collect())))
+    }
+
+    /// An array's numbers.
+    pub(crate) fn list<T: Number>(&self, name: &str) -> Result<Vec<T>> {
+        let found = self.find(name)?;
+        found
+            .map(|(_, values)| values)
+            .ok_or_else(|| self.damaged(format!("there is no {name} in it")))
+    }
+}
