@@ -265,7 +265,7 @@ def test_it_works_in_pipelines_and_searches(blobs):
         ({"holdout": 90}, "holdout = 90: there are only 90 items"),
         ({"step_size": "fast"}, "step_size = fast: is not a step size: use a number"),
         ({"step_size": 7}, "step_size = 7.0: a step size must lie above 0"),
-        ({"noise_end": 2}, "noise_end = 2.0: must be a fraction of the steps between 0 and 1"),
+        ({"noise_end": 2}, "noise_end = 2: must be a fraction of the steps between 0 and 1"),
         ({"degrees_of_freedom_prior": 0.5}, "degrees_of_freedom_prior = 0.5: must exceed"),
         ({"covariance_prior": [[1.0, 2.0], [2.0, 1.0]]}, "covariance_prior = the matrix given"),
         ({"mean_prior": [1.0, 2.0, 3.0]}, "mean_prior = 3 numbers"),

@@ -113,7 +113,6 @@ impl Watcher for Bar {
     fn observe(&mut self, o: &Observation) -> lehr::Result<()> {
         if self.n_init > 1 {
             self.restart = o.restart;
-            self.bar.set_prefix(format!("start {}/{}  ", o.restart + 1, self.n_init));
         }
         let mut message = format!("bound {}  rho {}", number(o.bound), number(o.rho));
         if o.effective < self.block.unwrap_or(o.batch) as f64 {
@@ -143,6 +142,10 @@ impl Watcher for Bar {
         self.seen.items += state.items.checked_sub(self.items).unwrap_or(state.items);
         self.items = state.items;
         Ok(())
+    }
+
+    fn stage(&mut self, line: &str) {
+        self.bar.set_prefix(format!("{line}  "));
     }
 
     fn warn(&mut self, message: &str) {

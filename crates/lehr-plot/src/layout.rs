@@ -217,8 +217,8 @@ pub fn figure(figure: &Figure) -> String {
     let usual = if count <= 3 { count } else { 2 };
     let columns = figure.columns.unwrap_or(usual).clamp(1, count.max(1));
     let (plot_w, plot_h) = figure.plot_size.unwrap_or_else(|| plot_size(columns));
-    // A plot needs room for at least one label, and an end.
-    let plot = (plot_w.max(40.0).min(LARGEST), plot_h.max(30.0).min(LARGEST));
+    // Room for at least one label, and an end.
+    let plot = (plot_w.clamp(40.0, LARGEST), plot_h.clamp(30.0, LARGEST));
     let sheets: Vec<Sheet> = figure.panels.iter().map(|p| Sheet::new(p, plot)).collect();
     let widest = |column: usize, side: fn(&Sheet) -> f64| {
         sheets.iter().skip(column).step_by(columns).map(side).fold(0.0, f64::max)

@@ -584,7 +584,11 @@ fn saved_and_loaded_it_is_the_same() {
     let made = small(71);
     let pmf = Pmf::new(PmfParams::new(2), &made.ratings).unwrap();
     let folder = tempfile();
-    pmf.sidecars(&mut |name, bytes| Ok(std::fs::write(folder.join(name), bytes).unwrap())).unwrap();
+    let mut write = |name: &'static str, bytes: Vec<u8>| {
+        std::fs::write(folder.join(name), bytes).unwrap();
+        Ok(())
+    };
+    pmf.sidecars(&mut write).unwrap();
     let back = Pmf::restore(pmf.params().clone(), pmf.frozen(), &Folder(&folder)).unwrap();
     let (state, _) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 3);
     let scores = |pmf: &Pmf| pmf.predictor(&state.lambda).scores(&made.ratings);

@@ -93,7 +93,7 @@ fn page() -> String {
         way round, is a dash.\n"
         .to_string();
     page += "\n## [fit], of every model\n\n";
-    page += &listed(FIT, |setting| described(setting));
+    page += &listed(FIT, described);
     for (title, models) in [("gmm and dpgmm", "gmm"), ("lda", "lda"), ("pmf", "pmf")] {
         let tables = tables(models);
         page += &format!("\n## {title}\n\n`[model]`\n\n{}", listed(tables.own, described));

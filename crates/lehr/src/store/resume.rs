@@ -9,13 +9,14 @@ use super::result::RunResult;
 use super::run::Run;
 use super::run_config::{Extension, RunConfig};
 use super::saved::Saved;
-use super::session::Session;
+use super::session::Prepared;
 use super::trace_file::{self, Cut};
 use crate::data::FromFile;
 use crate::error::{Verb, action, advice};
 use crate::fit::Observation;
+use crate::fit::drive::Restarts;
 use crate::fit::stop::StopReason;
-use crate::fit::{Progress, Resume, Watcher};
+use crate::fit::{Driver, Progress, Resume, Watcher};
 use crate::models::Stored;
 use crate::settings::{FitConfig, Plan};
 use crate::{Error, Result};
@@ -24,6 +25,17 @@ use crate::{Error, Result};
 /// that ended because its bound stood still makes them all: its tolerance is off from then on,
 /// unless `more` has another.
 pub fn resume<M: Stored>(
+    directory: &RunDirectory,
+    more: Extension,
+    threads: Option<usize>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult> {
+    resume_with::<M>(&Restarts, directory, more, threads, watcher)
+}
+
+/// The same with the driver that the run was begun with, if that was not restarts.
+pub fn resume_with<M: Stored>(
+    driver: &dyn Driver<M>,
     directory: &RunDirectory,
     more: Extension,
     threads: Option<usize>,
@@ -39,7 +51,7 @@ pub fn resume<M: Stored>(
         model = begin_again(&directory, &config, &parts)?;
     }
     let opened = Opened { directory, config, model, parts, recovered };
-    continue_with(opened, more, threads, watcher).map(Run::into_result)
+    continue_with(driver, opened, more, threads, watcher).map(Run::into_result)
 }
 
 /// A run that is about to go on.
@@ -201,6 +213,7 @@ fn is_complete(directory: &RunDirectory, stop: StopReason) -> Error {
 
 /// Decides how the run goes on, writes that down, and runs.
 fn continue_with<M: Stored>(
+    driver: &dyn Driver<M>,
     opened: Opened<'_, M>,
     more: Extension,
     threads: Option<usize>,
@@ -242,8 +255,8 @@ fn continue_with<M: Stored>(
         Some(PickedUp { progress, history, trace }) => (Some(Resume { progress, history }), trace),
         None => (None, Vec::new()),
     };
-    let session = Session { model, config, plan, threads, parts, from, trace };
-    session.run(&mut Disk::of(directory), watcher)
+    let prepared = Prepared { driver, model, config, plan, threads, parts, from, trace };
+    prepared.run(&mut Disk::of(directory), watcher)
 }
 
 /// The plan of a run that goes on: the schedules keep the rhythm of the first plan; only the end moves.

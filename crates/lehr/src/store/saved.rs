@@ -4,6 +4,7 @@ use crate::fit::{Fitted, Outcome, Progress, State};
 
 /// What is saved: progress that can go on, or the end.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "there is one value for each run")]
 pub enum Saved {
     /// A fit under way.
     Pending(Progress),

@@ -13,7 +13,8 @@ use super::saved::Saved;
 use super::sink::{Keeper, Sink};
 use crate::data::{Dataset, FromFile};
 use crate::fit::Observation;
-use crate::fit::{self, Resume, Watcher};
+use crate::fit::drive::Restarts;
+use crate::fit::{self, Driver, Resume, Watcher};
 use crate::models::{ReadOptions, Stored};
 use crate::read::Unknown;
 use crate::settings::{FitConfig, Plan};
@@ -23,6 +24,19 @@ use crate::{Error, Result};
 /// Fits a model to items and lets `sink` keep what comes of it. Everything is checked before anything is
 /// written.
 pub fn fit<M: Stored>(
+    items: Items<'_, M>,
+    params: M::Params,
+    config: &FitConfig,
+    begin: Begin<'_, M>,
+    sink: &mut dyn Sink<M>,
+    watcher: &mut dyn Watcher,
+) -> Result<Run<M>> {
+    fit_with(&Restarts, items, params, config, begin, sink, watcher)
+}
+
+/// The same with a driver other than restarts.
+pub fn fit_with<M: Stored>(
+    driver: &dyn Driver<M>,
     items: Items<'_, M>,
     params: M::Params,
     config: &FitConfig,
@@ -43,7 +57,8 @@ pub fn fit<M: Stored>(
     }
     let from = begin.state(&model, parts.train(), config)?.map(Resume::from);
     let (config, threads) = (RunConfig::new(&model, config, source), config.threads);
-    Session { model, config, plan, threads, parts, from, trace: Vec::new() }.begin(sink, watcher)
+    let trace = Vec::new();
+    Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
 }
 
 /// Fits a model to a file and leaves a run directory.
@@ -103,7 +118,8 @@ pub(super) fn update<M: Stored>(
     // The sink keeps the first state: without it a crash would begin from random numbers, not from the
     // parent.
     let from = Some(Resume::from(state));
-    Session { model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
+    let driver = &Restarts;
+    Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
 }
 
 /// The settings for `n_items` new items after `seen` old ones. A full batch of the new is a batch all the
@@ -144,7 +160,9 @@ pub fn update_file<M: Stored>(
 }
 
 /// A fit of which everything is known and nothing is done.
-pub(super) struct Session<'a, M: Stored> {
+pub(super) struct Prepared<'a, M: Stored> {
+    /// What runs it.
+    pub driver: &'a dyn Driver<M>,
     pub model: M,
     pub config: RunConfig<M>,
     pub plan: Plan,
@@ -156,7 +174,7 @@ pub(super) struct Session<'a, M: Stored> {
     pub trace: Vec<Observation>,
 }
 
-impl<M: Stored> Session<'_, M> {
+impl<M: Stored> Prepared<'_, M> {
     /// Fits, as a new run.
     fn begin(mut self, sink: &mut dyn Sink<M>, watcher: &mut dyn Watcher) -> Result<Run<M>> {
         let first = self.from.as_ref().map(|resume| &resume.progress);
@@ -166,7 +184,7 @@ impl<M: Stored> Session<'_, M> {
 
     /// Fits, as a run that the sink has already.
     pub(super) fn run(self, sink: &mut dyn Sink<M>, watcher: &mut dyn Watcher) -> Result<Run<M>> {
-        let Session { model, config, plan, threads, parts, from, trace } = self;
+        let Prepared { driver, model, config, plan, threads, parts, from, trace } = self;
         sink.open(&trace)?;
         let mut keeper = Keeper::new(sink, &model, trace, &plan, watcher);
         let fitted = fit::fit(&model, parts.train())
@@ -174,6 +192,7 @@ impl<M: Stored> Session<'_, M> {
             .plan(plan.clone())
             .threads(threads)
             .from_or_random(from)
+            .driver(driver)
             .watch(&mut keeper)
             .run()?;
         let trace = keeper.into_trace();

@@ -118,6 +118,10 @@ impl<M: Stored> Watcher for Keeper<'_, M> {
         self.watcher.after_step(state, progress)
     }
 
+    fn stage(&mut self, line: &str) {
+        self.watcher.stage(line);
+    }
+
     fn warn(&mut self, message: &str) {
         self.watcher.warn(message);
     }

@@ -2,10 +2,10 @@
 
 use super::single::run;
 use super::{Driver, Fitted, Resume, Session};
-use crate::Result;
 use crate::fit::{Outcome, Progress, RunId, State, Watcher};
 use crate::model::Model;
 use crate::step::warm::Warm;
+use crate::{Error, Result};
 
 /// `plan.n_init` runs; with one, simply that.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,6 +20,12 @@ impl<M: Model> Driver<M> for Restarts {
     ) -> Result<Fitted> {
         let (plan, n_init) = (session.plan, session.plan.n_init);
         let Resume { mut progress, mut history } = match resume {
+            Some(Resume { progress: Progress { driver: Some(part), .. }, .. }) => {
+                return Err(Error::data(format!(
+                    "this run was begun by {}, not by restarts",
+                    part.name
+                )));
+            }
             Some(resume) => resume,
             None => Resume::from((session.start)(0)?),
         };
