@@ -169,7 +169,8 @@ pub fn noisy_letters(n_items: usize, noise: f64, seed: u64) -> Result<Points> {
     Points::new(bits, 25)
 }
 
-fn main() -> Result<()> {
+/// Fits the letters by batch VI and by SVI+.
+pub fn main() -> Result<()> {
     let data = noisy_letters(2000, 0.15, 1)?;
     let model = BernoulliMixture { n_components: 4, n_columns: 25, a0: 0.25, b0: 0.5 };
     let effective = Effective::Constant(20.0);

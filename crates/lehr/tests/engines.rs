@@ -430,7 +430,7 @@ fn ratings_by_user_shards_have_the_same_bits_on_any_workers() {
         let run = |n_workers: usize, seed: u64| {
             let mut engine = UserShards::new(&pmf, &made.ratings, n_workers, seed);
             let mut seen = Recorder::default();
-            let fit = fit_on(&pmf, &mut engine).plan(plan.clone()).from(start.clone());
+            let fit = fit_on(&pmf, &mut engine).config(config.clone()).from(start.clone());
             let fitted = fit.threads(1).watch(&mut seen).run().unwrap();
             assert!(engine.traffic.get() > 0);
             let bounds: Vec<f64> = seen.0.iter().map(|o| o.bound).collect();

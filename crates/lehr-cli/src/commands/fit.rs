@@ -7,7 +7,7 @@ use serde::Serialize;
 use lehr::fit::stop::StopReason;
 use lehr::models::ReadOptions;
 use lehr::read::Unknown;
-use lehr::store::{self, RunResult};
+use lehr::store::RunResult;
 
 use super::End;
 use crate::args::{FitArgs, OutputArgs, Request};
@@ -27,7 +27,7 @@ fn fit<M: Served>(args: &FitArgs) -> anyhow::Result<End> {
     let (flags, data) = (&args.fit, &args.data);
     let mut bar = Bar::new(flags.print.quiet);
     let directory = flags.directory(args.tables.model);
-    let result = store::fit_file::<M>(&directory, data, &options, params, &config, &mut bar);
+    let result = M::fit_file(&directory, data, &options, params, &config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, data))?;
     report::<M>(&result, config.n_init, flags.print, &bar.seen, None)?;

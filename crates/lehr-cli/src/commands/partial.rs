@@ -4,7 +4,7 @@ use anyhow::bail;
 
 use lehr::data::Dataset;
 use lehr::settings::FIT;
-use lehr::store::{self, RunDirectory};
+use lehr::store::RunDirectory;
 use lehr::{ErrorKind, FitConfig};
 
 use super::{End, fit};
@@ -25,7 +25,7 @@ fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Resu
     let mut bar = Bar::new(args.fit.print.quiet);
     let mut go_on = |config: &FitConfig| {
         reading::<M, _>(&args.input, &old, &args.data, |options| {
-            store::update_file::<M>(parent, output, &args.data, options, config, &mut bar)
+            M::update_file(parent, output, &args.data, options, config, &mut bar)
         })
     };
     let mut result = go_on(&config);

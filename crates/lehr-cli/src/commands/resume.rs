@@ -1,6 +1,6 @@
 //! `lehr resume`: go on with a run.
 
-use lehr::store::{self, Extension, RunDirectory};
+use lehr::store::{Extension, RunDirectory};
 
 use super::{End, fit};
 use crate::args::ResumeArgs;
@@ -17,7 +17,7 @@ fn resume<M: Served>(directory: &RunDirectory, args: &ResumeArgs) -> anyhow::Res
     let config = directory.config::<M>()?;
     let more = Extension { steps: args.steps, tol: args.tol, time: args.time };
     let mut bar = Bar::new(args.output.quiet);
-    let result = store::resume::<M>(directory, more, args.threads, &mut bar);
+    let result = M::resume(directory, more, args.threads, &mut bar);
     bar.finish();
     let result = result.map_err(|error| match &config.data.path {
         Some(path) => fit::naming_file(error, path),

@@ -146,9 +146,8 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         let plan = match (plan, data, &engine) {
             (Some(plan), ..) => plan,
             (None, Some(data), _) => config.check_for(model, data)?,
-            (None, None, engine) => {
-                config.check(engine.as_ref().map_or(0, |engine| engine.sizes().n_items))?
-            }
+            (None, None, Some(engine)) => config.check_on(model, engine.sizes())?,
+            (None, None, None) => return Err(Error::data("there are no items to fit")),
         };
         plan.check_model(model)?;
         let plan = if made > 0 { plan.after(made) } else { plan };

@@ -7,11 +7,12 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::data::FromFile;
+use crate::fit::Watcher;
 use crate::lambda::Lambda;
 use crate::model::Model;
 use crate::read::Unknown;
-use crate::settings::Tables;
-use crate::store::{Files, Keep};
+use crate::settings::{FitConfig, Tables};
+use crate::store::{self, Extension, Files, Keep, RunDirectory, RunResult};
 
 /// Makes of one list of models: their modules, [`TABLES`], [`Shipped`], and the macros with which programs
 /// choose among them.
@@ -23,6 +24,37 @@ macro_rules! shipped {
 
             impl Shipped for $Model {
                 const NAMES: &'static [&'static str] = &[$($name),+];
+
+                fn fit_file(
+                    directory: &Path,
+                    data: &Path,
+                    options: &ReadOptions<Self>,
+                    params: Self::Params,
+                    config: &FitConfig,
+                    watcher: &mut dyn Watcher,
+                ) -> Result<RunResult> {
+                    store::fit_file::<Self>(directory, data, options, params, config, watcher)
+                }
+
+                fn update_file(
+                    parent: &RunDirectory,
+                    directory: &Path,
+                    data: &Path,
+                    options: &ReadOptions<Self>,
+                    config: &FitConfig,
+                    watcher: &mut dyn Watcher,
+                ) -> Result<(RunResult, Unknown)> {
+                    store::update_file::<Self>(parent, directory, data, options, config, watcher)
+                }
+
+                fn resume(
+                    directory: &RunDirectory,
+                    more: Extension,
+                    threads: Option<usize>,
+                    watcher: &mut dyn Watcher,
+                ) -> Result<RunResult> {
+                    store::resume::<Self>(directory, more, threads, watcher)
+                }
             }
         )*
 
@@ -61,10 +93,38 @@ shipped! { $
     pmf: Pmf, PmfParams = "pmf";
 }
 
-/// A model that ships with lehr.
+/// A model that ships with lehr. Its loops are compiled here once, not again in every program that calls them.
 pub trait Shipped: Stored {
     /// The names that runs call it by.
     const NAMES: &'static [&'static str];
+
+    /// [`store::fit_file`] of this model.
+    fn fit_file(
+        directory: &Path,
+        data: &Path,
+        options: &ReadOptions<Self>,
+        params: Self::Params,
+        config: &FitConfig,
+        watcher: &mut dyn Watcher,
+    ) -> Result<RunResult>;
+
+    /// [`store::update_file`] of this model.
+    fn update_file(
+        parent: &RunDirectory,
+        directory: &Path,
+        data: &Path,
+        options: &ReadOptions<Self>,
+        config: &FitConfig,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(RunResult, Unknown)>;
+
+    /// [`store::resume`] of this model.
+    fn resume(
+        directory: &RunDirectory,
+        more: Extension,
+        threads: Option<usize>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<RunResult>;
 }
 
 /// How the data of a model are read.

@@ -9,7 +9,7 @@ use crate::step::anneal::{Anneal, Law};
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
 use crate::step::update::Guard;
-use crate::{Error, Result};
+use crate::{Error, Result, engine};
 
 /// A checked configuration for data of a known size: what the loop runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,13 +162,25 @@ impl FitConfig {
         config
     }
 
+    /// The same where the items are elsewhere, and only their sizes are known.
+    pub(crate) fn check_on<M: Model>(&self, model: &M, sizes: &engine::Sizes) -> Result<Plan> {
+        let rows = sizes.groups.iter().flat_map(|groups| groups.windows(2));
+        let block = rows.map(|pair| pair[1] - pair[0]).max();
+        let sizes = Sizes { n_items: sizes.n_items, items: M::Data::ITEMS, block };
+        self.with_defaults_of(model).check_against(model, &sizes)
+    }
+
     /// Checks the configuration of a run, which has the model's defaults already.
     pub(crate) fn check_as_it_is<M: Model>(&self, model: &M, data: &M::Data) -> Result<Plan> {
         let has_blocks = !data.groups(0).is_empty();
         let block = has_blocks.then(|| data.largest_block());
         let sizes = Sizes { n_items: data.n_items(), items: M::Data::ITEMS, block };
-        let mut plan = self.check_sizes(&sizes)?;
-        if let Some(block) = block {
+        self.check_against(model, &sizes)
+    }
+
+    fn check_against<M: Model>(&self, model: &M, sizes: &Sizes<'_>) -> Result<Plan> {
+        let mut plan = self.check_sizes(sizes)?;
+        if let Some(block) = sizes.block {
             self.check_blocks()?;
             plan.block = Some(self.batch.map_or(block, |batch| batch.min(block)));
         }
