@@ -71,9 +71,9 @@ pub use model::Model;
 pub use models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
 pub use settings::FitConfig;
 pub use step::anneal::Law;
+pub use step::guard::Guard;
 pub use step::sample::Sampling;
 pub use step::schedule::{Effective, StepSize};
-pub use step::update::Guard;
 pub use store::Run;
 
 /// The README's Rust program, compiled as a test.

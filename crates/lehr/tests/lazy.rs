@@ -14,7 +14,8 @@ use lehr::math::table::Table;
 use lehr::model::{Model, RowSet, Stats};
 use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
-use lehr::step::update::{Guard, Step, Steps, Updater};
+use lehr::step::guard::Guard;
+use lehr::step::update::{Step, Steps, Updater};
 use lehr::store::{Saved, checkpoint};
 
 const WORDS: usize = 700;

@@ -16,9 +16,9 @@ use lehr::models::lda::LearnAlpha;
 use lehr::models::{Lda, LdaParams};
 use lehr::step::anneal::{Law, weights};
 use lehr::step::engine::{Engine, Threads, Work};
+use lehr::step::guard::Guard;
 use lehr::step::sample::{Batch, Sampling};
 use lehr::step::schedule::Effective;
-use lehr::step::update::Guard;
 use lehr::step::warm::Warm;
 
 fn lda(params: LdaParams, docs: &Docs) -> Lda {

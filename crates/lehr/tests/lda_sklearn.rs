@@ -8,8 +8,9 @@ use lehr::math::table::Table;
 use lehr::model::{Ask, Local, Model, RowSet, Shard, SharedModel, Stats};
 use lehr::models::{Lda, LdaParams};
 use lehr::step::engine::{Engine, Threads, Work};
+use lehr::step::guard::Guard;
 use lehr::step::sample::Batch;
-use lehr::step::update::{Guard, Step, Steps, Updater};
+use lehr::step::update::{Step, Steps, Updater};
 use lehr::step::warm::Warm;
 use serde_json::Value;
 

@@ -11,9 +11,9 @@ use lehr::model::{Ask, Dataset, Model, RowSet, Stats};
 use lehr::models::{Pmf, PmfParams};
 use lehr::step::anneal::{Anneal, Law};
 use lehr::step::engine::{Engine, Threads, Work};
+use lehr::step::guard::Guard;
 use lehr::step::sample::RowBatch;
 use lehr::step::schedule::{Effective, StepSize};
-use lehr::step::update::Guard;
 use lehr::step::warm::Warm;
 
 const LAWS: [Law; 3] = [Law::Gaussian, Law::Gamma, Law::Subsample];

@@ -3,8 +3,8 @@
 use lehr::FitConfig;
 use lehr::models::LdaParams;
 use lehr::step::anneal::Law;
+use lehr::step::guard::Guard;
 use lehr::step::schedule::{Effective, StepSize};
-use lehr::step::update::Guard;
 
 use crate::{Job, Options};
 

@@ -1,8 +1,8 @@
 //! What figure 3 runs: methods, and the settings of their fits.
 
 use lehr::FitConfig;
+use lehr::step::guard::Guard;
 use lehr::step::schedule::{Effective, StepSize};
-use lehr::step::update::Guard;
 
 use super::Fig3;
 use super::data::Set;

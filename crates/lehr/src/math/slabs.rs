@@ -64,7 +64,7 @@ impl<R> Default for Slabs<R> {
 
 /// Where a column is: which slab, and where in its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ColumnPlace {
     slab: usize,
     within: usize,
 }
@@ -126,13 +126,13 @@ impl<R: Pod> Slabs<R> {
     }
 
     /// Where a column is.
-    pub fn place(&self, column: usize) -> Place {
+    pub fn place(&self, column: usize) -> ColumnPlace {
         let slab = self.firsts.partition_point(|&first| first <= column) - 1;
-        Place { slab, within: column - self.firsts[slab] }
+        ColumnPlace { slab, within: column - self.firsts[slab] }
     }
 
     /// One number.
-    pub fn get(&self, row: usize, place: Place) -> R {
+    pub fn get(&self, row: usize, place: ColumnPlace) -> R {
         self.slab(place.slab)[row * self.widths[place.slab] + place.within]
     }
 
@@ -141,7 +141,7 @@ impl<R: Pod> Slabs<R> {
     where
         R: Into<f64>,
     {
-        let Place { slab, within } = self.place(column);
+        let ColumnPlace { slab, within } = self.place(column);
         self.slab(slab).iter().skip(within).step_by(self.widths[slab]).map(|&x| x.into()).sum()
     }
 

@@ -2,7 +2,7 @@
 
 use super::Model;
 use crate::error::Advice;
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 
 /// Guards and tests of the domain for models that have more to say than [`Model::in_domain`].
 pub trait Domain<M: Model>: Sync {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::records::{Records, Separator, blank_split, ragged};
-use super::select::{Place, Selection};
+use super::select::{ColumnRef, Selection};
 use super::source::{Source, TABLE, empty, shown};
 use super::{Header, PointsOptions, finish};
 use crate::data::{Points, weight_fault};
@@ -35,7 +35,7 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
         ));
     }
 
-    let mut table = Table {
+    let mut table = CsvTable {
         path,
         selection: &selection,
         separator: records.separator,
@@ -57,7 +57,7 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
             break;
         }
     }
-    let Table { mut values, weights, .. } = table;
+    let CsvTable { mut values, weights, .. } = table;
     values.shrink_to_fit();
     let weights = selection.has_weights().then_some(weights);
     let points = Points::from_checked(values, selection.kept.len());
@@ -65,7 +65,7 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
 }
 
 /// The numbers read so far and what is needed to place the next.
-struct Table<'a> {
+struct CsvTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
     separator: Separator,
@@ -74,7 +74,7 @@ struct Table<'a> {
     weights: Vec<f64>,
 }
 
-impl Table<'_> {
+impl CsvTable<'_> {
     fn push<'c>(&mut self, line: u64, cells: impl Iterator<Item = &'c [u8]> + Clone) -> Result<()> {
         let start = self.values.len();
         self.values.resize(start + self.selection.kept.len(), 0.0);
@@ -82,21 +82,21 @@ impl Table<'_> {
         let mut n_cells = 0;
         for cell in cells.clone() {
             let fits = match places.get(n_cells) {
-                Some(&Place::Value(d)) => match number(cell) {
+                Some(&ColumnRef::Value(d)) => match number(cell) {
                     Some(value) => {
                         self.values[start + d] = value;
                         true
                     }
                     None => false,
                 },
-                Some(Place::Weight) => match number(cell) {
+                Some(ColumnRef::Weight) => match number(cell) {
                     Some(value) if weight_fault(value).is_none() => {
                         self.weights.push(value);
                         true
                     }
                     _ => false,
                 },
-                Some(Place::Skip) | None => true,
+                Some(ColumnRef::Skip) | None => true,
             };
             // A row of a wrong length is told first: it explains the cell that does not fit.
             if !fits {
@@ -116,7 +116,7 @@ impl Table<'_> {
         let column = Some(self.selection.label(at));
         let text = cell.trim_ascii();
         let number = number_of(text);
-        let weighs = self.selection.places[at] == Place::Weight;
+        let weighs = self.selection.places[at] == ColumnRef::Weight;
         let found = shown(text);
         let finite = "every cell must be a finite number: fill it in or leave the row out";
         let message: Advice = match number {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::npy_header::Layout;
-use super::select::{Place, Selection};
+use super::select::{ColumnRef, Selection};
 use super::source::Source;
 use super::{PointsOptions, finish};
 use crate::data::{Mapped, Points, first_not_finite, map, weight_fault};
@@ -32,7 +32,8 @@ pub(super) fn read(mut source: Source<'_>, options: &PointsOptions) -> Result<Po
         return Ok(points);
     }
 
-    let mut table = Table { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
+    let mut table =
+        NpyTable { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
     match &source.file {
         _ if !layout.fortran => table.copy(&mut source, &layout)?,
         Some((file, _)) => {
@@ -46,7 +47,7 @@ pub(super) fn read(mut source: Source<'_>, options: &PointsOptions) -> Result<Po
             table.transpose(&layout, &bytes)?;
         }
     }
-    let Table { values, weights, .. } = table;
+    let NpyTable { values, weights, .. } = table;
     let points = Points::from_checked(values, selection.kept.len());
     finish(path, points, selection.has_weights().then_some(weights), Vec::new())
 }
@@ -76,14 +77,14 @@ fn read_in_place(
 }
 
 /// The numbers read so far.
-struct Table<'a> {
+struct NpyTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
 
-impl Table<'_> {
+impl NpyTable<'_> {
     /// Copies an array in C order block by block.
     fn copy(&mut self, source: &mut Source<'_>, layout: &Layout) -> Result<()> {
         // Only a plain file's length has confirmed the size that the header claims.
@@ -106,9 +107,9 @@ impl Table<'_> {
             }
             for bytes in block[..wanted].chunks_exact(layout.dtype.width) {
                 match places[at] {
-                    Place::Skip => {}
-                    Place::Value(d) => line[d] = self.number(layout, bytes, n, at)?,
-                    Place::Weight => {
+                    ColumnRef::Skip => {}
+                    ColumnRef::Value(d) => line[d] = self.number(layout, bytes, n, at)?,
+                    ColumnRef::Weight => {
                         let weight = self.weight(layout, bytes, n, at)?;
                         self.weights.push(weight);
                     }
@@ -143,13 +144,13 @@ impl Table<'_> {
                 let column = &bytes[at * n_items * width..][..n_items * width];
                 let cell = |n: usize| &column[n * width..][..width];
                 match place {
-                    Place::Skip => {}
-                    Place::Value(d) => {
+                    ColumnRef::Skip => {}
+                    ColumnRef::Value(d) => {
                         for n in rows.clone() {
                             values[n * n_dims + d] = self.number(layout, cell(n), n, at)?;
                         }
                     }
-                    Place::Weight => {
+                    ColumnRef::Weight => {
                         for n in rows.clone() {
                             self.weights[n] = self.weight(layout, cell(n), n, at)?;
                         }

@@ -11,7 +11,7 @@ use parquet::file::reader::FileReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::parquet_file::Opened;
-use super::select::{Place, Selection};
+use super::select::{ColumnRef, Selection};
 use super::source::Source;
 use super::{PointsOptions, finish};
 use crate::data::{Points, weight_fault};
@@ -43,14 +43,15 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let names = columns.iter().map(|column| column.path().string()).collect();
     let selection = Selection::new(path, options, columns.len(), names)?;
     for (at, column) in columns.iter().enumerate() {
-        if selection.places[at] != Place::Skip {
+        if selection.places[at] != ColumnRef::Skip {
             check_type(path, &selection, at, column)?;
         }
     }
 
-    let mut table = Table { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
+    let mut table =
+        ParquetTable { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
     let chosen: Vec<usize> =
-        (0..columns.len()).filter(|&at| selection.places[at] != Place::Skip).collect();
+        (0..columns.len()).filter(|&at| selection.places[at] != ColumnRef::Skip).collect();
     let n_dims = selection.kept.len();
     let mut n_items = 0;
     for g in 0..opened.reader.num_row_groups() {
@@ -60,7 +61,7 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
         let group = opened.reader.get_row_group(g).map_err(damaged)?;
         let mut n_rows = None;
         for (at, described) in columns.iter().enumerate() {
-            if selection.places[at] == Place::Skip {
+            if selection.places[at] == ColumnRef::Skip {
                 continue;
             }
             let column = group.get_column_reader(at).map_err(damaged)?;
@@ -83,21 +84,21 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
             "has no rows; give a file with at least one row of numbers",
         ));
     }
-    let Table { mut values, weights, .. } = table;
+    let ParquetTable { mut values, weights, .. } = table;
     values.shrink_to_fit();
     let points = Points::from_checked(values, n_dims);
     finish(path, points, selection.has_weights().then_some(weights), selection.names())
 }
 
 /// The numbers read so far.
-struct Table<'a> {
+struct ParquetTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
 
-impl Table<'_> {
+impl ParquetTable<'_> {
     /// Reads one column of one row group into the rows from `first` on; the number of its rows.
     fn read_chunk(
         &mut self,
@@ -158,12 +159,12 @@ impl Table<'_> {
     fn place(&mut self, n: usize, at: usize, value: f64) -> Result<()> {
         let n_dims = self.selection.kept.len();
         match self.selection.places[at] {
-            Place::Skip => {}
-            Place::Weight => match weight_fault(value) {
+            ColumnRef::Skip => {}
+            ColumnRef::Weight => match weight_fault(value) {
                 None => self.weights.push(value),
                 Some(fault) => return Err(self.fault(n + 1, at, &fault)),
             },
-            Place::Value(d) => {
+            ColumnRef::Value(d) => {
                 if !value.is_finite() {
                     let text = format!(
                         "found {value}; every number must be finite: fill it in or leave the row out"

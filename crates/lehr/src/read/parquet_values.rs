@@ -52,14 +52,14 @@ impl Values {
 }
 
 /// Where rows of a column stand, for those who have to mend it.
-pub(super) struct Place<'a> {
+pub(super) struct CellPlace<'a> {
     pub path: &'a Path,
     pub column: &'a str,
     /// The rows before it.
     pub first: usize,
 }
 
-impl Place<'_> {
+impl CellPlace<'_> {
     pub(super) fn fault(&self, i: usize, text: &str) -> Error {
         let row = self.first + i + 1;
         Error::parse(self.path, format!("row {row}, column {}: {text}", self.column))
@@ -70,7 +70,7 @@ impl Place<'_> {
 pub(super) fn values(
     mut column: ColumnReader,
     described: &ColumnDescriptor,
-    place: &Place<'_>,
+    place: &CellPlace<'_>,
 ) -> Result<Values> {
     next_values(&mut column, described, place, usize::MAX)
 }
@@ -79,7 +79,7 @@ pub(super) fn values(
 pub(super) fn next_values(
     column: &mut ColumnReader,
     described: &ColumnDescriptor,
-    place: &Place<'_>,
+    place: &CellPlace<'_>,
     most: usize,
 ) -> Result<Values> {
     let unsigned = is_unsigned(described);
@@ -104,7 +104,7 @@ pub(super) fn next_values(
 struct Rows<'a> {
     /// The level of a value that is there.
     full: i16,
-    place: &'a Place<'a>,
+    place: &'a CellPlace<'a>,
     most: usize,
 }
 

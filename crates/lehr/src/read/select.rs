@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// What becomes of one column of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ColumnRef {
     Skip,
     /// It becomes this column of the data.
     Value(usize),
@@ -19,7 +19,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Selection {
     /// One per column of the file.
-    pub places: Vec<Place>,
+    pub places: Vec<ColumnRef>,
     /// For each column of the data, its place in the file.
     pub kept: Vec<usize>,
     /// All the file's names; empty if it has none.
@@ -69,23 +69,23 @@ impl Selection {
             ));
         }
 
-        let mut places = vec![Place::Skip; n_columns];
+        let mut places = vec![ColumnRef::Skip; n_columns];
         for (d, &at) in kept.iter().enumerate() {
-            places[at] = Place::Value(d);
+            places[at] = ColumnRef::Value(d);
         }
         if let Some(at) = weight {
-            places[at] = Place::Weight;
+            places[at] = ColumnRef::Weight;
         }
         Ok(Selection { places, kept, all_names })
     }
 
     pub(super) fn has_weights(&self) -> bool {
-        self.places.contains(&Place::Weight)
+        self.places.contains(&ColumnRef::Weight)
     }
 
     /// Whether the data are the file's columns, all of them, in the file's order.
     pub(super) fn is_everything(&self) -> bool {
-        self.places.iter().enumerate().all(|(at, &place)| place == Place::Value(at))
+        self.places.iter().enumerate().all(|(at, &place)| place == ColumnRef::Value(at))
     }
 
     /// How messages call the file's column `at`, counted from 0.
@@ -186,7 +186,7 @@ mod tests {
     fn columns_come_in_the_order_asked_for() {
         let found = select(columns(&["c", "1"]), &["a", "b", "c"]).unwrap();
         assert_eq!(found.kept, [2, 0]);
-        assert_eq!(found.places, [Place::Value(1), Place::Skip, Place::Value(0)]);
+        assert_eq!(found.places, [ColumnRef::Value(1), ColumnRef::Skip, ColumnRef::Value(0)]);
         assert_eq!(found.names(), ["c", "a"]);
         assert!(!found.is_everything());
     }
@@ -200,7 +200,7 @@ mod tests {
     fn the_weight_leaves_the_data_even_if_asked_for() {
         let options = PointsOptions { weight_column: Some("w".into()), ..columns(&["a", "w"]) };
         let found = select(options, &["a", "w"]).unwrap();
-        assert_eq!(found.places, [Place::Value(0), Place::Weight]);
+        assert_eq!(found.places, [ColumnRef::Value(0), ColumnRef::Weight]);
     }
 
     #[test]

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::fit::stop::Change;
 use crate::step::anneal::Law;
+use crate::step::guard::Guard;
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
-use crate::step::update::Guard;
 
 pub(crate) use choices::choices;
 pub use choices::either;

@@ -6,9 +6,9 @@ use crate::error::{advice, setting};
 use crate::fit::stop::{Change, StopReason};
 use crate::model::{Dataset, Model, guards_of};
 use crate::step::anneal::{Anneal, Law};
+use crate::step::guard::Guard;
 use crate::step::sample::Sampling;
 use crate::step::schedule::{Effective, StepSize};
-use crate::step::update::Guard;
 use crate::{Error, Result, engine};
 
 /// A checked configuration for data of a known size: what the loop runs.

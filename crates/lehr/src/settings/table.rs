@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::step::anneal::Law;
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 
 /// One setting: its name, its kind, what it does.
 #[derive(Debug, Clone, Copy)]

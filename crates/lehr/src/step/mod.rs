@@ -9,4 +9,5 @@ pub mod shared;
 pub mod per_row;
 pub mod engine;
 pub mod message;
+pub mod guard;
 pub mod update;

@@ -13,9 +13,10 @@ use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, m
 use crate::settings::Plan;
 use crate::step::anneal::{Anneal, Law};
 use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
+use crate::step::guard::Guard;
 use crate::step::pass::Pass;
 use crate::step::sample::{Batch, Sampler, split};
-use crate::step::update::{Guard, Step, Steps};
+use crate::step::update::{Step, Steps};
 use crate::step::warm::Warm;
 
 /// One batch serves all rows, and all phases of the update. `L` is what a shard's local steps leave behind.

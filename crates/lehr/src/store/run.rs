@@ -57,7 +57,7 @@ pub struct Run<M: Stored> {
     /// What the user should know: the newest checkpoint of the run that it was loaded from is damaged.
     pub warning: Option<String>,
     /// The fitted natural parameters, if those in `saved` are not up to date.
-    settled: Option<Lambda>,
+    up_to_date: Option<Lambda>,
 }
 
 impl<M: Stored> Run<M> {
@@ -104,9 +104,9 @@ impl<M: Stored> Run<M> {
     fn new(loaded: Loaded<M>, trace: Vec<Observation>, result: Option<RunResult>) -> Self {
         let Loaded { model, config, saved, warning } = loaded;
         let lambda = &saved.model_state().lambda;
-        let settled =
-            (!lambda.is_current()).then(|| checkpoint::settled(&model, lambda).into_owned());
-        Run { model, config, saved, trace, result, warning, settled }
+        let up_to_date =
+            (!lambda.is_current()).then(|| checkpoint::up_to_date(&model, lambda).into_owned());
+        Run { model, config, saved, trace, result, warning, up_to_date }
     }
 
     /// The same fit with another model and state, to which it was led by other means than steps.
@@ -127,7 +127,7 @@ impl<M: Stored> Run<M> {
 
     /// The fitted natural parameters, every row up to date.
     pub fn lambda(&self) -> &Lambda {
-        self.settled.as_ref().unwrap_or_else(|| &self.saved.model_state().lambda)
+        self.up_to_date.as_ref().unwrap_or_else(|| &self.saved.model_state().lambda)
     }
 
     /// How a fit that has just ended has ended.

@@ -6,13 +6,13 @@ use std::io::{self, BufWriter, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::table::{Cell, Table};
+use super::table::{Cell, OutTable};
 
 const BUFFER: usize = 1 << 17;
 
 pub(super) fn write(
     file: &mut File,
-    table: &Table<'_>,
+    table: &OutTable<'_>,
     separator: u8,
     gzipped: bool,
 ) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(super) fn write(
     rows.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?.flush()
 }
 
-fn write_rows<W: Write>(mut out: W, table: &Table<'_>, separator: u8) -> io::Result<W> {
+fn write_rows<W: Write>(mut out: W, table: &OutTable<'_>, separator: u8) -> io::Result<W> {
     for (at, name) in table.names.iter().enumerate() {
         if at > 0 {
             out.write_all(&[separator])?;
@@ -106,7 +106,7 @@ mod tests {
     fn texts_are_quoted_like_names() {
         let ids = ["a".to_string(), "b, \"c\"".to_string(), String::new()];
         let columns = [Column::text("id", &ids), Column::i64("n", &[1, 2, 3])];
-        let out = write_rows(Vec::new(), &Table::new(&columns).unwrap(), b',').unwrap();
+        let out = write_rows(Vec::new(), &OutTable::new(&columns).unwrap(), b',').unwrap();
         let expected = "id,n\na,1\n\"b, \"\"c\"\"\",2\n,3\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

@@ -17,7 +17,7 @@ pub use atomic::{append, atomically, whole};
 pub(crate) use atomic::{is_unfinished, whole_keeping};
 pub use table::{Column, Values};
 
-use table::Table;
+use table::OutTable;
 
 const ALLOWED: &str = ".csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet";
 
@@ -45,7 +45,7 @@ const ALLOWED: &str = ".csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn table(path: &Path, columns: &[Column<'_>]) -> Result<()> {
-    let table = Table::new(columns)?;
+    let table = OutTable::new(columns)?;
     match format(path)? {
         Format::Text(delimiter, gzipped) => {
             atomically(path, |file| csv::write(file, &table, delimiter, gzipped))
@@ -89,12 +89,12 @@ fn format(path: &Path) -> Result<Format> {
 }
 
 #[cfg(feature = "parquet")]
-fn write_parquet(path: &Path, table: &Table<'_>) -> Result<()> {
+fn write_parquet(path: &Path, table: &OutTable<'_>) -> Result<()> {
     atomically(path, |file| parquet::write(file, table))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn write_parquet(path: &Path, _: &Table<'_>) -> Result<()> {
+fn write_parquet(path: &Path, _: &OutTable<'_>) -> Result<()> {
     Err(Error::run(
         path,
         "this build of lehr leaves Parquet out; build it with the feature parquet, or write .npy or .csv",

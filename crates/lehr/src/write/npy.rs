@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use super::table::{Cell, Table};
+use super::table::{Cell, OutTable};
 
-pub(super) fn write(file: &mut File, table: &Table<'_>) -> io::Result<()> {
+pub(super) fn write(file: &mut File, table: &OutTable<'_>) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 17, file);
     out.write_all(&header(table.n_rows, table.names.len()))?;
     for n in 0..table.n_rows {

@@ -11,11 +11,11 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
-use super::table::{Table, Values};
+use super::table::{OutTable, Values};
 
 const ROWS_PER_GROUP: usize = 1 << 17;
 
-pub(super) fn write(file: &mut File, table: &Table<'_>) -> io::Result<()> {
+pub(super) fn write(file: &mut File, table: &OutTable<'_>) -> io::Result<()> {
     write_groups(file, table).map_err(|error| match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(cause) => *cause,
@@ -25,7 +25,7 @@ pub(super) fn write(file: &mut File, table: &Table<'_>) -> io::Result<()> {
     })
 }
 
-fn write_groups(file: &mut File, table: &Table<'_>) -> Result<(), ParquetError> {
+fn write_groups(file: &mut File, table: &OutTable<'_>) -> Result<(), ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false);

@@ -63,7 +63,7 @@ impl<'a> Column<'a> {
 }
 
 /// Columns that have been checked to fit together.
-pub(super) struct Table<'a> {
+pub(super) struct OutTable<'a> {
     pub columns: &'a [Column<'a>],
     /// One per single column.
     pub names: Vec<String>,
@@ -77,7 +77,7 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
 }
 
-impl<'a> Table<'a> {
+impl<'a> OutTable<'a> {
     pub(super) fn new(columns: &'a [Column<'a>]) -> Result<Self> {
         let mut names = Vec::new();
         let mut n_rows = None;
@@ -115,7 +115,7 @@ impl<'a> Table<'a> {
             return Err(Error::data(format!("two columns are called {name}; rename one")));
         }
         let n_rows = n_rows.ok_or_else(|| Error::data("the table has no columns; give one"))?;
-        Ok(Table { columns, names, n_rows })
+        Ok(OutTable { columns, names, n_rows })
     }
 
     /// The cells of row `n`, from the left.
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn fault(columns: &[Column<'_>]) -> String {
-        Table::new(columns).map(|_| ()).unwrap_err().to_string()
+        OutTable::new(columns).map(|_| ()).unwrap_err().to_string()
     }
 
     #[test]

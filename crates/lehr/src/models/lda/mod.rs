@@ -19,7 +19,7 @@ mod bound;
 mod hyper;
 mod start;
 mod score;
-mod topics;
+mod readout;
 mod stored;
 
 pub use expect::Expect;
@@ -28,7 +28,7 @@ pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, SETTINGS};
 pub use score::DocScores;
 pub use stored::Frozen;
-pub use topics::{Coherence, Topic};
+pub use readout::{Coherence, Topic};
 
 use crate::data::{Docs, Vocabulary};
 use crate::lambda::Lambda;
@@ -39,7 +39,7 @@ use crate::model::{
     Ask, Dataset, Domain, HyperStep, Judge, Layout, Learn, Model, RowSet, Scores, Shard, Sharding,
     Shared,
 };
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 use crate::{Error, Result};
 
 /// Parameters closer to 0 than this, relative to eta, count as outside of their domain.

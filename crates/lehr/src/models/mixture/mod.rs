@@ -19,6 +19,9 @@
 mod kmeans;
 mod params;
 mod prior;
+mod expect;
+mod local;
+mod bound;
 mod start;
 mod readout;
 mod posterior;
@@ -26,6 +29,7 @@ mod sample;
 mod stored;
 
 pub(super) use params::TABLES;
+pub use local::Scratch;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };
@@ -34,21 +38,19 @@ pub use prior::{Prior, Units};
 pub use readout::Component;
 pub use stored::Frozen;
 
+use expect::{Row, Spread};
+
 use crate::Result;
 use crate::data::Points;
-use crate::family::{beta, dirichlet, gaussian, wishart};
 use crate::lambda::Lambda;
-use crate::math::kernels::{
-    GaussianBlock, Isa, TILE, accumulate, accumulate_sparse, is_sparse, log_densities,
-    pad_features, pad_to_lanes, softmax,
-};
+use crate::math::kernels::{GaussianBlock, Isa};
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
     Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Shared, Stats, Target,
 };
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
@@ -72,58 +74,6 @@ pub struct Mixture {
     prior: Prior,
     shape: Symmetric,
     isa: Isa,
-}
-
-/// The tiles in which a local step works.
-#[derive(Debug)]
-pub struct Scratch {
-    tile: Vec<f64>,
-    logits: Vec<f64>,
-    resp: Vec<f64>,
-    log_sums: Vec<f64>,
-    /// Moments, components in lanes.
-    sums: Vec<f64>,
-    /// Moments of tiles with few responsibilities, component by component.
-    sparse_sums: Vec<f64>,
-    /// One item's features.
-    features: Vec<f64>,
-    /// Which of the two sums are in use.
-    used: Used,
-}
-
-#[derive(Debug, Default)]
-struct Used {
-    dense: bool,
-    sparse: bool,
-}
-
-/// One row of lambda, taken apart.
-struct Row<'a> {
-    weights: &'a [f64],
-    /// beta, or R packed.
-    precision: &'a [f64],
-    /// beta m, or R m.
-    linear: &'a [f64],
-    nu: f64,
-    /// A, or W^-1.
-    scatter: &'a [f64],
-}
-
-/// What the expectations of one component are made from.
-struct Moments {
-    mean: Vec<f64>,
-    nu: f64,
-    /// C^-1 with W^-1 = C C', so that W = C^-T C^-1.
-    whitening: Vec<f64>,
-    ln_det_scatter: f64,
-    /// beta, or R^-1.
-    spread: Spread,
-}
-
-/// The uncertainty of a component's mean.
-enum Spread {
-    Beta(f64),
-    Covariance(Vec<f64>),
 }
 
 impl Mixture {
@@ -188,143 +138,6 @@ impl Mixture {
         }
     }
 
-    /// Mean, W and the mean's spread; `None` if the row is out of its domain.
-    fn moments(&self, row: &Row<'_>) -> Option<Moments> {
-        let shape = self.shape;
-        let mut mean = vec![0.0; shape.n_dims()];
-        let mut scatter = row.scatter.to_vec();
-        let spread = if self.joint() {
-            let beta = row.precision[0];
-            if beta <= MARGIN * self.prior.mean_precision {
-                return None;
-            }
-            mean.iter_mut().zip(row.linear).for_each(|(m, l)| *m = l / beta);
-            shape.add_outer(-beta, &mean, &mean, &mut scatter);
-            Spread::Beta(beta)
-        } else {
-            let mut factor = row.precision.to_vec();
-            if !shape.cholesky(&mut factor) {
-                return None;
-            }
-            shape.invert_lower(&mut factor);
-            let mut covariance = vec![0.0; shape.len()];
-            shape.gram(&factor, &mut covariance);
-            shape.times(&covariance, row.linear, &mut mean);
-            Spread::Covariance(covariance)
-        };
-        if !shape.cholesky(&mut scatter) {
-            return None;
-        }
-        let ln_det_scatter = shape.ln_det(&scatter);
-        shape.invert_lower(&mut scatter);
-        Some(Moments { mean, nu: row.nu, whitening: scatter, ln_det_scatter, spread })
-    }
-
-    /// The moments of a row that is known to be in its domain.
-    fn valid_moments(&self, row: &Row<'_>) -> Moments {
-        self.moments(row).expect("every step leaves lambda in its domain")
-    }
-
-    /// E_q[ln pi_k] for all components.
-    fn expected_ln_weights(&self, lambda: &Table) -> Vec<f64> {
-        let first: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
-        if !self.sticks() {
-            return dirichlet::expected_ln(&first);
-        }
-        let mut before = 0.0;
-        lambda
-            .rows()
-            .map(|row| {
-                let (ln_v, ln_rest) = beta::expected_ln(row[0], row[1]);
-                let ln_weight = ln_v + before;
-                before += ln_rest;
-                ln_weight
-            })
-            .collect()
-    }
-
-    /// The components' expected log densities, weights included.
-    fn densities(&self, lambda: &Table) -> GaussianBlock {
-        let d = self.n_dims();
-        let ln_weights = self.expected_ln_weights(lambda);
-        let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
-        let mut block = GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
-        let mut shift = vec![0.0; d];
-        for (k, row) in lambda.rows().enumerate() {
-            let mut m = self.valid_moments(&self.row(row));
-            let ln_det = wishart::expected_ln_det(d, m.nu, -m.ln_det_scatter);
-            // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
-            let trace = match &m.spread {
-                Spread::Beta(beta) => d as f64 / beta,
-                Spread::Covariance(covariance) => {
-                    let mut w = vec![0.0; self.shape.len()];
-                    self.shape.gram(&m.whitening, &mut w);
-                    m.nu * self.shape.trace_of_product(&w, covariance)
-                }
-            };
-            let root = m.nu.sqrt();
-            m.whitening.iter_mut().for_each(|x| *x *= root);
-            self.shape.lower_times(&m.whitening, &m.mean, &mut shift);
-            let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
-            block.set(k, offset, &m.whitening, &shift);
-        }
-        block
-    }
-
-    /// Runs `each` on every tile of the shard, after its log densities are in `logits`.
-    fn for_tiles(
-        &self,
-        block: &GaussianBlock,
-        shard: &Shard<'_, Points>,
-        scratch: &mut Scratch,
-        mut each: impl FnMut(&mut Scratch, std::ops::Range<usize>),
-    ) {
-        for first in (0..shard.items.len()).step_by(TILE) {
-            let range = first..(first + TILE).min(shard.items.len());
-            let items = &shard.items[range.clone()];
-            self.units.load(shard.data, items, &mut scratch.tile);
-            log_densities(self.isa, block, items.len(), &scratch.tile, &mut scratch.logits);
-            each(scratch, range);
-        }
-    }
-
-    /// Adds the tile's weighted moments (responsibilities in `scratch.resp`) to one of the sums.
-    fn add_moments(&self, n_items: usize, scratch: &mut Scratch) {
-        let (k, d, diagonal) = (self.params.components, self.n_dims(), self.shape.is_diagonal());
-        let Scratch { tile, resp, sums, sparse_sums, features, used, .. } = scratch;
-        if is_sparse(n_items, k, resp) {
-            used.sparse = true;
-            accumulate_sparse(self.isa, n_items, k, d, diagonal, tile, resp, features, sparse_sums);
-        } else {
-            used.dense = true;
-            accumulate(self.isa, n_items, k, d, diagonal, tile, resp, sums);
-        }
-    }
-
-    /// Moves the sums to the rows of `stats` and clears them.
-    fn flush_moments(&self, scratch: &mut Scratch, stats: &mut Stats) {
-        let padded = pad_to_lanes(self.params.components);
-        let width = pad_features(stats.width());
-        for k in 0..self.params.components {
-            let out = stats.row_mut(k);
-            if scratch.used.dense {
-                for (s, sums) in out.iter_mut().zip(scratch.sums.chunks_exact(padded)) {
-                    *s += sums[k];
-                }
-            }
-            if scratch.used.sparse {
-                for (s, sum) in out.iter_mut().zip(&scratch.sparse_sums[k * width..]) {
-                    *s += sum;
-                }
-            }
-        }
-        if std::mem::take(&mut scratch.used.dense) {
-            scratch.sums.fill(0.0);
-        }
-        if std::mem::take(&mut scratch.used.sparse) {
-            scratch.sparse_sums.fill(0.0);
-        }
-    }
 }
 
 impl Model for Mixture {
@@ -381,18 +194,7 @@ impl Model for Mixture {
     }
 
     fn scratch(&self) -> Scratch {
-        let padded = pad_to_lanes(self.params.components);
-        let raw_width = 1 + self.n_dims() + self.shape.len();
-        Scratch {
-            tile: vec![0.0; self.n_dims() * TILE],
-            logits: vec![0.0; padded * TILE],
-            resp: vec![0.0; padded * TILE],
-            log_sums: vec![0.0; TILE],
-            sums: vec![0.0; raw_width * padded],
-            sparse_sums: vec![0.0; self.params.components * pad_features(raw_width)],
-            features: vec![0.0; pad_features(raw_width)],
-            used: Used::default(),
-        }
+        Scratch::new(self)
     }
 
     fn local_step(
@@ -404,18 +206,7 @@ impl Model for Mixture {
         stats: &mut Stats,
         bounds: &mut [f64],
     ) {
-        self.for_tiles(expect, &shard, scratch, |scratch, range| {
-            let weights = &shard.weights[range.clone()];
-            let Scratch { logits, resp, log_sums, .. } = scratch;
-            softmax(self.isa, range.len(), self.params.components, logits, weights, resp, log_sums);
-            bounds[range.clone()].copy_from_slice(&log_sums[..range.len()]);
-            if ask.stats {
-                self.add_moments(range.len(), scratch);
-            }
-        });
-        if ask.stats {
-            self.flush_moments(scratch, stats);
-        }
+        self.step(expect, shard, ask, scratch, stats, bounds);
     }
 
     fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
@@ -470,49 +261,7 @@ impl Model for Mixture {
     }
 
     fn global_bound(&self, lambda: &Lambda, _expect: &GaussianBlock) -> f64 {
-        let lambda = lambda.table();
-        let (d, shape, prior) = (self.n_dims(), self.shape, &self.prior);
-        let prior_ln_det = {
-            let mut factor = prior.scatter.clone();
-            assert!(shape.cholesky(&mut factor), "the prior was checked");
-            shape.ln_det(&factor)
-        };
-        let mut divergence = if self.sticks() {
-            lambda.rows().map(|r| beta::divergence(r[0], r[1], 1.0, prior.concentration)).sum()
-        } else {
-            let a: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
-            dirichlet::divergence_from_symmetric(&a, prior.concentration)
-        };
-        for row in lambda.rows() {
-            let m = self.valid_moments(&self.row(row));
-            let mut w = vec![0.0; shape.len()];
-            shape.gram(&m.whitening, &mut w);
-            let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
-            divergence += wishart::divergence(
-                d,
-                m.nu,
-                -m.ln_det_scatter,
-                prior.degrees_of_freedom,
-                -prior_ln_det,
-                shape.trace_of_product(&prior.scatter, &w),
-            );
-            divergence += match &m.spread {
-                Spread::Beta(beta) => gaussian::divergence_given_precision(
-                    d,
-                    *beta,
-                    prior.mean_precision,
-                    m.nu * shape.quadratic(&w, &offset),
-                ),
-                Spread::Covariance(covariance) => gaussian::divergence(
-                    shape,
-                    &offset,
-                    covariance,
-                    self.row(row).precision,
-                    &prior.mean_precision_matrix,
-                ),
-            };
-        }
-        -divergence
+        bound::minus_divergence(self, lambda.table())
     }
 
     fn sort_components(&self, lambda: &mut Lambda) {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::POINTS;
 use crate::settings::Tables;
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::{Error, Result};
 

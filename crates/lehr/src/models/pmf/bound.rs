@@ -7,7 +7,7 @@ use super::expect::{Expect, Real, with_tables};
 use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::packed::Symmetric;
-use crate::math::slabs::{Place, Slabs};
+use crate::math::slabs::{ColumnPlace, Slabs};
 
 /// Rows that one worker sums at a time; part of the definition of the sum.
 const CHUNK: usize = 1024;
@@ -27,7 +27,7 @@ fn side<R: Real>(pmf: &Pmf, side: Side, lambda: &Lambda, table: &Slabs<R>, ln_de
     let shape = Symmetric::full(columns.d);
     let variances: Vec<f64> = pmf.hyper_of(lambda).prior(side).collect();
     // Where E[x_k^2] stands, and what it is divided by.
-    let squares: Vec<(Place, f64)> = variances
+    let squares: Vec<(ColumnPlace, f64)> = variances
         .iter()
         .enumerate()
         .map(|(k, c)| {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::predict::Factor;
-use super::{Frozen, Pmf, PmfParams, sums};
+use super::readout::Factor;
+use super::{Frozen, Pmf, PmfParams, local};
 use crate::data::{Grouped, Ratings, Side};
 use crate::lambda::Lambda;
 use crate::math::table::Table;
@@ -175,7 +175,7 @@ impl Pmf {
                         ),
                         false => self.prior(&lambda.hyper, self.first_row(side), &mut natural),
                     }
-                    sums::to_natural(self, &lambda.hyper, &raw, &mut increment);
+                    local::to_natural(self, &lambda.hyper, &raw, &mut increment);
                     natural.iter_mut().zip(&increment).for_each(|(n, i)| *n += i);
                     (row, natural.clone())
                 };

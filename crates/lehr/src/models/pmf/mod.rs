@@ -18,13 +18,13 @@
 mod columns;
 mod params;
 mod expect;
-mod sums;
+mod local;
 mod error;
 mod bound;
 mod hyper;
 mod gauge;
 mod start;
-mod predict;
+mod readout;
 mod recommend;
 mod fold;
 mod stored;
@@ -33,10 +33,10 @@ pub use expect::Expect;
 pub use fold::Folded;
 pub(super) use params::TABLES;
 pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
-pub use predict::{Factor, Prediction, Predictor, RatingScores};
+pub use readout::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
 pub use stored::Frozen;
-pub use sums::Scratch;
+pub use local::Scratch;
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ use crate::model::{
     Stats, Target,
 };
 use crate::settings::FitConfig;
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 use crate::{Error, Result};
 use columns::Columns;
 use hyper::Hyper;
@@ -272,11 +272,11 @@ impl Model for Pmf {
         stats: &mut [f64],
         bounds: &mut [f64],
     ) {
-        sums::row_step(self, expect, shard, ask, scratch, stats, bounds);
+        local::row_step(self, expect, shard, ask, scratch, stats, bounds);
     }
 
     fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
-        sums::to_natural(self, target.hyper, raw.row(target.row), increment);
+        local::to_natural(self, target.hyper, raw.row(target.row), increment);
     }
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {

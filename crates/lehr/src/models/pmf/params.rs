@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::read::RATINGS;
 use crate::settings::Tables;
 use crate::step::anneal::Law;
-use crate::step::update::Guard;
+use crate::step::guard::Guard;
 use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
 use crate::step::schedule::{Effective, StepSize};
 use crate::{Error, Result};

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
-use super::predict::{Factor, Prediction, Predictor};
+use super::readout::{Factor, Prediction, Predictor};
 use crate::data::Side;
 use crate::math::packed::Symmetric;
 use crate::math::rng::{Address, Purpose};

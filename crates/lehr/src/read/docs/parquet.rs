@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 use super::super::parquet::{damaged, guarded, type_name};
 use super::super::parquet_file::Opened;
-use super::super::parquet_values::{Kind, Place, Values, values};
+use super::super::parquet_values::{CellPlace, Kind, Values, values};
 use super::super::source::Source;
 
 /// The names of the three columns.
@@ -68,7 +68,7 @@ fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
         let mut read = Vec::with_capacity(3);
         for &at in &chosen {
             let column = group.get_column_reader(at).map_err(damaged)?;
-            let place = Place { path, column: &labels[at], first: n_rows };
+            let place = CellPlace { path, column: &labels[at], first: n_rows };
             read.push(values(column, &columns[at], &place)?);
         }
         let (Some(count), Some(term), Some(doc)) = (read.pop(), read.pop(), read.pop()) else {
@@ -81,7 +81,7 @@ fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
         }
         for i in 0..doc.len() {
             let fault = |part: usize, text: String| {
-                Place { path, column: &labels[chosen[part]], first: n_rows }.fault(i, &text)
+                CellPlace { path, column: &labels[chosen[part]], first: n_rows }.fault(i, &text)
             };
             let d = docs.number(&doc, i).map_err(|text| fault(0, text))?;
             let v = terms.number(&term, i).map_err(|text| fault(1, text))?;

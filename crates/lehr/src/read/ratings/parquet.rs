@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 use super::super::parquet::{damaged, guarded, is_unsigned, type_name};
 use super::super::parquet_file::Opened;
-use super::super::parquet_values::{Kind, Place, Values, next_values};
+use super::super::parquet_values::{CellPlace, Kind, Values, next_values};
 use super::super::source::Source;
 
 /// How many rows are taken at a time.
@@ -66,7 +66,7 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
         }
         loop {
             let first = builder.value.len();
-            let place = |role: usize| Place { path, column: &names[places[role]], first };
+            let place = |role: usize| CellPlace { path, column: &names[places[role]], first };
             let mut read = Vec::with_capacity(3);
             for (role, column) in open.iter_mut().enumerate() {
                 read.push(next_values(column, &columns[places[role]], &place(role), ROWS)?);

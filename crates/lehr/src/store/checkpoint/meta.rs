@@ -54,7 +54,7 @@ pub(super) struct Counters {
     guard_hits: u64,
     guard_checks: u64,
     seconds: f64,
-    /// ln P of a lazy lambda that is not settled.
+    /// ln P of a lazy lambda that is not up_to_date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<f64>,
 }

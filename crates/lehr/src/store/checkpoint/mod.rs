@@ -25,8 +25,8 @@ use super::saved::Saved;
 
 pub use meta::FORMAT;
 pub use reader::from_bytes;
-pub(crate) use writer::settled;
 pub use writer::to_bytes;
+pub(crate) use writer::up_to_date;
 
 /// Writes a checkpoint in one step: whatever happens, `path` holds the old one or the new one.
 pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {
@@ -142,9 +142,9 @@ mod tests {
         };
         let states = [of(5, 1, true), of(3, 2, false), of(2, 3, true)];
         assert!(states.iter().all(|state| !state.lambda.is_current()));
-        // What has ended is settled, and its items' state is let go.
+        // What has ended is up_to_date, and its items' state is let go.
         let mut best = of(4, 4, false);
-        best.lambda = settled(&lda, &best.lambda).into_owned();
+        best.lambda = up_to_date(&lda, &best.lambda).into_owned();
         survives(&lda, states, best);
     }
 

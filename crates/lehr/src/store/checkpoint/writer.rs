@@ -16,7 +16,7 @@ use crate::models::{NamedArray, Stored};
 /// The bytes of a checkpoint; `observations` lines of the trace belong to it, if that is known.
 pub fn to_bytes<M: Stored>(model: &M, saved: &Saved, observations: Option<u64>) -> Result<Vec<u8>> {
     let lambda = &saved.model_state().lambda;
-    let current = settled(model, lambda);
+    let current = up_to_date(model, lambda);
     let readable = model.readable(&current);
     let mut arrays = vec![("lambda".to_string(), table(current.table()))];
     if !lambda.hyper.is_empty() {
@@ -101,7 +101,7 @@ fn table(table: &Table) -> Array<'_> {
 }
 
 /// The natural parameters with every row up to date.
-pub(crate) fn settled<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
+pub(crate) fn up_to_date<'a, M: Stored>(model: &M, lambda: &'a Lambda) -> Cow<'a, Lambda> {
     if lambda.is_current() {
         return Cow::Borrowed(lambda);
     }
