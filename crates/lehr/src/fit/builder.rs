@@ -41,6 +41,7 @@ pub struct FitBuilder<'a, M: Model> {
     data: Option<&'a M::Data>,
     heldout: Option<&'a M::Data>,
     config: FitConfig,
+    threads: Option<usize>,
     plan: Option<Plan>,
     resume: Option<Resume>,
     /// The first start.
@@ -59,6 +60,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             data,
             heldout: None,
             config: FitConfig::default(),
+            threads: None,
             plan: None,
             resume: None,
             restart: 0,
@@ -79,10 +81,9 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         FitBuilder { plan: Some(plan), ..self }
     }
 
-    /// Threads; 0 uses all cores. Does not change results.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.config.threads = threads;
-        self
+    /// Threads, if not those of the configuration; 0 uses all cores. Does not change results.
+    pub fn threads(self, threads: usize) -> Self {
+        FitBuilder { threads: Some(threads), ..self }
     }
 
     /// Items to score during the fit.
@@ -126,6 +127,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             data: self.data,
             heldout: self.heldout,
             config: self.config,
+            threads: self.threads,
             plan: self.plan,
             resume: self.resume,
             restart: self.restart,
@@ -141,7 +143,9 @@ impl<'a, M: Model> FitBuilder<'a, M> {
 
     /// Fits. Everything is checked first.
     pub fn run(self) -> Result<Fitted> {
-        let FitBuilder { model, data, heldout, config, plan, resume, restart, made, .. } = self;
+        let FitBuilder {
+            model, data, heldout, config, threads, plan, resume, restart, made, ..
+        } = self;
         let (engine, driver, watcher) = (self.engine, self.driver, self.watcher);
         let plan = match (plan, data, &engine) {
             (Some(plan), ..) => plan,
@@ -151,7 +155,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         };
         plan.check_model(model)?;
         let plan = if made > 0 { plan.after(made) } else { plan };
-        let threads = config.threads;
+        let threads = threads.unwrap_or(config.threads);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|i| format!("lehr-{i}"))

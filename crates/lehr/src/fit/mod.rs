@@ -48,9 +48,10 @@ pub struct RunId {
 }
 
 impl RunId {
-    /// Where the run's random numbers live.
+    /// Where the run's random numbers live: that of the restart for its first run. Multiples of the golden ratio
+    /// lie far apart, so that ten thousand runs of each of a hundred thousand restarts never share one.
     fn stream(self) -> u32 {
-        self.restart.wrapping_add(self.run << 16)
+        self.restart.wrapping_add(self.run.wrapping_mul(0x9e37_79b9))
     }
 }
 
