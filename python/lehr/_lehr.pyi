@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from numpy import float32, float64, int64, uint32
 from numpy.typing import NDArray
@@ -66,6 +66,7 @@ class Ratings:
     def shape(self) -> tuple[int, int, int]: ...
 
 class _Model(Generic[Data]):
+    names: ClassVar[list[str]]
     """What the fitted models of all kinds have; there is no such class at run time."""
 
     @classmethod
