@@ -11,7 +11,7 @@ STARTS = {
     "random_from_data": "points",
 }
 WEIGHTS = {"dirichlet_process": "sticks", "dirichlet_distribution": "dirichlet"}
-COVARIANCES = {"full": "full", "diag": "diagonal"}
+COVARIANCES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
 
 def fit_parameters(record):
@@ -64,6 +64,8 @@ def _square(scatter, covariance):
     """A matrix that was written as a list."""
     if scatter is None or covariance == "diagonal":
         return scatter
+    if covariance == "spherical":
+        return scatter[0]
     d = round(len(scatter) ** 0.5)
     return np.reshape(scatter, (d, d))
 

@@ -16,16 +16,19 @@ class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
     """Variational Bayesian estimation of a Gaussian mixture.
 
     Parameters, attributes and methods up to `verbose_interval` have the names and meanings of
-    :class:`sklearn.mixture.BayesianGaussianMixture`; from the same start it ends at the same fixed point. What
-    is different: the bound carries every constant (so fits with other priors or K can be compared), and
-    `covariance_type` is 'full' or 'diag'.
+    :class:`sklearn.mixture.BayesianGaussianMixture`; from the same start, with 'full' and 'tied' covariances, it ends at
+    the same fixed point. What is different: the bound carries every constant, so fits with other priors, K or
+    covariance types can be compared; and 'diag' and 'spherical' are models of diagonal and spherical covariances, with
+    a Gamma distribution for each variance, where scikit-learn's are a full Wishart with a restricted matrix. Updates
+    from the same responsibilities are the same; responsibilities, bounds and fixed points differ a little, and only
+    these bounds prefer 'diag' to 'full' where columns are independent.
 
     Parameters
     ----------
     n_components : int, default=1
         K, the number of components; of a Dirichlet process, the most there can be.
-    covariance_type : {'full', 'diag'}, default='full'
-        The components' shape.
+    covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
+        The components' shape: any ellipsoid, one ellipsoid for all of them, ellipsoids along the axes, spheres.
     tol : float, default=1e-3
         The fit ends when the bound changes by less. With batches, when its running mean does.
     reg_covar : float, default=1e-6
@@ -47,9 +50,11 @@ default='dirichlet_process'
     mean_prior : array-like of shape (n_features,), default=None
         The prior mean; None is the data's mean.
     degrees_of_freedom_prior : float, default=None
-        Of the Wishart prior; None is n_features.
-    covariance_prior : array-like, default=None
-        Of shape (n_features, n_features), or (n_features,) for 'diag'; None is the data's covariance.
+        Of the prior of the precisions; None is n_features. Of 'tied' components the prior counts once for each of them,
+        as in scikit-learn.
+    covariance_prior : float or array-like, default=None
+        Of shape (n_features, n_features), (n_features,) for 'diag', a number for 'spherical'; None is the data's
+        covariance.
     random_state : int, RandomState instance or None, default=None
         An int is the seed, as on the command line.
     warm_start : bool, default=False
@@ -202,15 +207,12 @@ covariance_prior_ : float or ndarray
 
     def _params(self):
         """The model's settings, as the command line's configuration file has them."""
-        if self.covariance_type in ("tied", "spherical"):
-            allowed = "lehr's components have a shape each, 'full' or 'diag'; use one of these"
-            raise SettingError("covariance_type", repr(self.covariance_type), allowed)
         given = {} if isinstance(self.init_params, str) else {"start": "kmeans"}
         return self._checked(
             "own",
             components=whole("n_components", self.n_components, least=1),
             mean=_numbers("mean_prior", self.mean_prior, 1),
-            scatter=_numbers("covariance_prior", self.covariance_prior, 2 if self.covariance_type == "full" else 1),
+            scatter=_numbers("covariance_prior", self.covariance_prior, _DIMENSIONS.get(self.covariance_type, 2)),
             defaults="scikit-learn",
             **given,
         )
@@ -319,11 +321,16 @@ covariance_prior_ : float or ndarray
     _parameters_of = staticmethod(mixture_parameters)
 
 
+# Of a covariance prior, by type.
+_DIMENSIONS = {"full": 2, "tied": 2, "diag": 1, "spherical": 0}
+
+
 def _numbers(name, value, n_dims):
     """An array as a flat list, for JSON."""
     if value is None:
         return None
     array = np.asarray(value, dtype=np.float64)
     if array.ndim != n_dims or not np.isfinite(array).all():
-        raise SettingError(name, f"an array of shape {array.shape}", f"must be {n_dims}-dimensional and finite")
+        wanted = f"must be {n_dims}-dimensional and finite" if n_dims else "must be one finite number"
+        raise SettingError(name, f"an array of shape {array.shape}", wanted)
     return array.ravel().tolist()

@@ -168,6 +168,17 @@ def _grid(n, n_words):
     return axes.ravel()[:n]
 
 
+def _matrices(model):
+    """The covariance matrix of every component, whatever the type keeps of it."""
+    kept, (k, d) = model.covariances_, model.means_.shape
+    if model.covariance_type == "full":
+        return kept
+    if model.covariance_type == "tied":
+        return np.broadcast_to(kept, (k, d, d))
+    variances = kept if model.covariance_type == "diag" else np.repeat(kept, d).reshape(k, d)
+    return variances[:, :, None] * np.eye(d)
+
+
 def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
     """Draw items in the colours of their clusters, and the clusters as ellipses.
 
@@ -213,10 +224,7 @@ def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
     origin, directions, axis_names = _plane(values, getattr(model, "feature_names_in_", None))
     flat = (values - origin) @ directions.T
     means = (model.means_ - origin) @ directions.T
-    spreads = model.covariances_
-    if spreads.ndim == 2:  # covariance_type='diag' keeps variances
-        spreads = np.array([np.diag(variances) for variances in spreads])
-    spreads = directions @ spreads @ directions.T
+    spreads = directions @ _matrices(model) @ directions.T
     matplotlib, ax = _matplotlib(), _axes(ax)
     used, sizes = np.unique(labels, return_counts=True)
     used = used[np.argsort(-sizes, kind="stable")]

@@ -1,38 +1,57 @@
 //! How many items per second the kernels of Gaussian mixtures work off, a tile of 64 at a time.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use lehr_kernels::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
+use lehr_kernels::{
+    GaussianBlock, Second, TILE, accumulate, log_densities, pad_to_lanes, softmax, whitened,
+};
 
 mod common;
 
 use common::{Rate, in_every_set, normals, per_second, rng};
 
-/// Dimensions, components and whether covariances are diagonal: the settings of benchsuite/mixture.py, and one
-/// more.
-const SIZES: [(usize, usize, bool); 4] =
-    [(4, 64, false), (16, 32, false), (64, 32, false), (16, 32, true)];
+/// Dimensions, components and second moments: the settings of benchsuite/mixture.py, and one per other kind.
+const SIZES: [(usize, usize, Second); 6] = [
+    (4, 64, Second::Triangle),
+    (16, 32, Second::Triangle),
+    (64, 32, Second::Triangle),
+    (16, 32, Second::Squares),
+    (16, 32, Second::Norm),
+    (16, 32, Second::Nothing),
+];
 
-fn name(dims: usize, components: usize, diagonal: bool) -> String {
-    format!("d={dims},K={components}{}", if diagonal { ",diagonal" } else { "" })
-}
-
-fn second(dims: usize, diagonal: bool) -> usize {
-    if diagonal { dims } else { dims * (dims + 1) / 2 }
+fn name(dims: usize, components: usize, second: Second) -> String {
+    format!("d={dims},K={components},{second:?}")
 }
 
 fn bench_log_densities(criterion: &mut Criterion<Rate>) {
-    for (dims, components, diagonal) in SIZES {
+    let diagonal = |second| second == Second::Squares;
+    for (dims, components, second) in
+        SIZES.into_iter().filter(|&(.., s)| s == Second::Triangle || diagonal(s))
+    {
         let mut rng = rng(1);
-        let mut block = GaussianBlock::new(components, dims, diagonal);
+        let mut block = GaussianBlock::new(components, dims, diagonal(second));
         for k in 0..components {
-            let whitening = normals(&mut rng, second(dims, diagonal));
+            let whitening = normals(&mut rng, second.count(dims));
             block.set(k, rng.normal(), &whitening, &normals(&mut rng, dims));
         }
         let tile = normals(&mut rng, dims * TILE);
         let mut out = vec![0.0; components * TILE];
-        let case = name(dims, components, diagonal);
+        let case = name(dims, components, second);
         in_every_set(criterion, "log_densities", &case, TILE, |isa| {
             log_densities(isa, &block, TILE, &tile, &mut out);
+        });
+    }
+}
+
+fn bench_whitened(criterion: &mut Criterion<Rate>) {
+    for dims in [4, 16, 64] {
+        let mut rng = rng(4);
+        let mut block = GaussianBlock::new(1, dims, false);
+        block.set(0, 0.0, &normals(&mut rng, dims * (dims + 1) / 2), &normals(&mut rng, dims));
+        let tile = normals(&mut rng, dims * TILE);
+        let mut out = vec![0.0; dims * TILE];
+        in_every_set(criterion, "whitened", &format!("d={dims}"), TILE, |isa| {
+            whitened(isa, &block, TILE, &tile, &mut out);
         });
     }
 }
@@ -51,15 +70,15 @@ fn bench_softmax(criterion: &mut Criterion<Rate>) {
 }
 
 fn bench_accumulate(criterion: &mut Criterion<Rate>) {
-    for (dims, components, diagonal) in SIZES {
+    for (dims, components, second) in SIZES {
         let mut rng = rng(3);
         let padded = pad_to_lanes(components);
         let tile = normals(&mut rng, dims * TILE);
         let resp: Vec<f64> = (0..TILE * padded).map(|_| rng.uniform()).collect();
-        let mut sums = vec![0.0; (1 + dims + second(dims, diagonal)) * padded];
-        let case = name(dims, components, diagonal);
+        let mut sums = vec![0.0; second.features(dims) * padded];
+        let case = name(dims, components, second);
         in_every_set(criterion, "accumulate", &case, TILE, |isa| {
-            accumulate(isa, TILE, components, dims, diagonal, &tile, &resp, &mut sums);
+            accumulate(isa, TILE, components, dims, second, &tile, &resp, &mut sums);
         });
     }
 }
@@ -67,6 +86,6 @@ fn bench_accumulate(criterion: &mut Criterion<Rate>) {
 criterion_group! {
     name = items;
     config = per_second!("items");
-    targets = bench_log_densities, bench_softmax, bench_accumulate
+    targets = bench_log_densities, bench_whitened, bench_softmax, bench_accumulate
 }
 criterion_main!(items);

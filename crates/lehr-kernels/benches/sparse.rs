@@ -1,7 +1,7 @@
 //! How many items per second are added to weighted moments where most responsibilities are 0.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use lehr_kernels::{TILE, accumulate_sparse, is_sparse, pad_features, pad_to_lanes};
+use lehr_kernels::{Second, TILE, accumulate_sparse, is_sparse, pad_features, pad_to_lanes};
 
 mod common;
 
@@ -34,7 +34,7 @@ fn bench_accumulate_sparse(criterion: &mut Criterion<Rate>) {
                 TILE,
                 components,
                 dims,
-                false,
+                Second::Triangle,
                 &tile,
                 &resp,
                 &mut features,

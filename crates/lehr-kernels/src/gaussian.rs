@@ -42,23 +42,49 @@ pub struct GaussianBlock {
     coefficients: Vec<f64>,
 }
 
-/// The numbers of a symmetric matrix: its lower triangle, or its diagonal.
-#[inline]
-fn second(n_dims: usize, diagonal: bool) -> usize {
-    assert!(n_dims < MOST, "{n_dims} dimensions");
-    if diagonal { n_dims } else { packed(n_dims) }
+/// Which second moments of an item are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Second {
+    /// None.
+    Nothing,
+    /// `|x|^2`, one number.
+    Norm,
+    /// The square of every dimension.
+    Squares,
+    /// The lower triangle of `x x'`, by rows.
+    Triangle,
 }
 
-/// An item's features: 1, x and the second moments.
+impl Second {
+    /// How many numbers they are.
+    #[inline]
+    pub fn count(self, n_dims: usize) -> usize {
+        assert!(n_dims < MOST, "{n_dims} dimensions");
+        match self {
+            Second::Nothing => 0,
+            Second::Norm => 1,
+            Second::Squares => n_dims,
+            Second::Triangle => packed(n_dims),
+        }
+    }
+
+    /// An item's features: 1, x and the second moments.
+    #[inline]
+    pub fn features(self, n_dims: usize) -> usize {
+        1 + n_dims + self.count(n_dims)
+    }
+}
+
+/// The numbers of a whitening matrix: a lower triangle, or a diagonal.
 #[inline]
-pub(crate) fn feature_count(n_dims: usize, diagonal: bool) -> usize {
-    1 + n_dims + second(n_dims, diagonal)
+fn whitening_len(n_dims: usize, diagonal: bool) -> usize {
+    if diagonal { Second::Squares } else { Second::Triangle }.count(n_dims)
 }
 
 impl GaussianBlock {
     /// Room for `n_components` Gaussians in `n_dims` dimensions.
     pub fn new(n_components: usize, n_dims: usize, diagonal: bool) -> Self {
-        let width = n_dims + second(n_dims, diagonal);
+        let width = n_dims + whitening_len(n_dims, diagonal);
         let size = n_components.checked_mul(width).expect("fewer coefficients than can be counted");
         GaussianBlock {
             n_components,
@@ -70,7 +96,7 @@ impl GaussianBlock {
     }
 
     fn width(&self) -> usize {
-        self.n_dims + second(self.n_dims, self.diagonal)
+        self.n_dims + whitening_len(self.n_dims, self.diagonal)
     }
 
     /// How many Gaussians.
@@ -105,6 +131,31 @@ impl GaussianBlock {
             (0..first).for_each(|j| (first..last).for_each(|i| push(entry(i, j))));
             (first..last).for_each(|j| (j..last).for_each(|i| push(entry(i, j))));
         }
+    }
+}
+
+impl GaussianBlock {
+    /// What [`set`](GaussianBlock::set) was given for component `k`: offset, whitening and shift.
+    pub fn get(&self, k: usize) -> (f64, Vec<f64>, Vec<f64>) {
+        let (d, width) = (self.n_dims, self.width());
+        let mut numbers = self.coefficients[k * width..(k + 1) * width].iter().copied();
+        let mut next = || numbers.next().unwrap_or(0.0);
+        let (mut whitening, mut shift) = (vec![0.0; width - d], vec![0.0; d]);
+        if self.diagonal {
+            for i in 0..d {
+                shift[i] = -next();
+                whitening[i] = next();
+            }
+            return (self.offsets[k], whitening, shift);
+        }
+        let at = |i: usize, j: usize| i * (i + 1) / 2 + j;
+        for first in (0..d).step_by(ROWS) {
+            let last = (first + ROWS).min(d);
+            (first..last).for_each(|i| shift[i] = -next());
+            (0..first).for_each(|j| (first..last).for_each(|i| whitening[at(i, j)] = next()));
+            (first..last).for_each(|j| (j..last).for_each(|i| whitening[at(i, j)] = next()));
+        }
+        (self.offsets[k], whitening, shift)
     }
 }
 
@@ -172,17 +223,16 @@ fn log_densities_body<L: Lanes>(
     }
 }
 
-/// Adds the squares of `R` rows of `G x - c`, from row `first`; returns where the next rows' begin.
+/// `R` rows of `G x - c`, from row `first`, and where the next rows' coefficients begin.
 ///
 /// # Safety
 /// `p` must point at these rows' coefficients, `x` at a tile of `first + R` dimensions.
 #[inline(always)]
-unsafe fn whiten<L: Lanes, const R: usize>(
+unsafe fn product<L: Lanes, const R: usize>(
     mut p: *const f64,
     first: usize,
     x: *const f64,
-    squares: &mut [L; ITEM_VECTORS],
-) -> *const f64 {
+) -> ([[L; ITEM_VECTORS]; R], *const f64) {
     // SAFETY: every offset is one the caller vouches for.
     unsafe {
         let load = |j: usize| -> [L; ITEM_VECTORS] {
@@ -211,9 +261,84 @@ unsafe fn whiten<L: Lanes, const R: usize>(
                 }
             }
         }
-        for sums in &y {
-            for v in 0..ITEM_VECTORS {
-                squares[v] = sums[v].mul_add(sums[v], squares[v]);
+        (y, p)
+    }
+}
+
+/// Adds the squares of `R` rows of `G x - c`, from row `first`; returns where the next rows' begin.
+///
+/// # Safety
+/// As for [`product`].
+#[inline(always)]
+unsafe fn whiten<L: Lanes, const R: usize>(
+    p: *const f64,
+    first: usize,
+    x: *const f64,
+    squares: &mut [L; ITEM_VECTORS],
+) -> *const f64 {
+    // SAFETY: the caller's word is passed on.
+    let (y, p) = unsafe { product::<L, R>(p, first, x) };
+    for sums in &y {
+        for v in 0..ITEM_VECTORS {
+            squares[v] = sums[v].mul_add(sums[v], squares[v]);
+        }
+    }
+    p
+}
+
+dispatch! {
+    /// `out[i * TILE + n] = (G x_n - c)_i` for the first `n_items` items of `tile` (`[n_dims][TILE]`), where G is
+    /// the triangular matrix of the block's first Gaussian: what Gaussians of one precision share.
+    /// Up to the next whole vectors, entries behind them are written too and mean nothing.
+    ///
+    /// Equivalent to `out = G[0] * x - c[0]`.
+    whitened => whitened_body(block: &GaussianBlock, n_items: usize, tile: &[f64], out: &mut [f64])
+}
+
+#[inline(always)]
+fn whitened_body<L: Lanes>(block: &GaussianBlock, n_items: usize, tile: &[f64], out: &mut [f64]) {
+    let d = block.n_dims;
+    assert!(!block.diagonal && block.n_components > 0 && n_items <= TILE);
+    assert!(fits(d, TILE, tile.len()) && fits(d, TILE, out.len()));
+    for first in (0..n_items).step_by(ITEM_VECTORS * L::N) {
+        // SAFETY: as in `log_densities`: a group of items ends within the tile, all rows are below `d`, and the
+        // coefficients are read in the order and number in which `set` wrote them.
+        unsafe {
+            let x = tile.as_ptr().add(first);
+            let y = out.as_mut_ptr().add(first);
+            let mut p = block.coefficients.as_ptr();
+            let mut row = 0;
+            while row + ROWS <= d {
+                p = store::<L, ROWS>(p, row, x, y);
+                row += ROWS;
+            }
+            match d - row {
+                3 => _ = store::<L, 3>(p, row, x, y),
+                2 => _ = store::<L, 2>(p, row, x, y),
+                1 => _ = store::<L, 1>(p, row, x, y),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Writes `R` rows of `G x - c`, from row `first`; returns where the next rows' coefficients begin.
+///
+/// # Safety
+/// As for [`product`], and `out` must be writable where `x` is readable.
+#[inline(always)]
+unsafe fn store<L: Lanes, const R: usize>(
+    p: *const f64,
+    first: usize,
+    x: *const f64,
+    out: *mut f64,
+) -> *const f64 {
+    // SAFETY: the caller's word is passed on.
+    unsafe {
+        let (y, p) = product::<L, R>(p, first, x);
+        for (r, row) in y.iter().enumerate() {
+            for (v, y) in row.iter().enumerate() {
+                y.store(out.add((first + r) * TILE + v * L::N));
             }
         }
         p
@@ -341,11 +466,10 @@ fn exp<L: Lanes, const C: usize>(x: [L; C]) -> [L; C] {
 
 dispatch! {
     /// Adds the weighted moments of a tile: `sums[f * padded + k] += sum_n resp[n * padded + k] *
-    /// feature_f(x_n)`, where the features are 1, then x, then the lower triangle of x x' by rows
-    /// (or the squares, if `diagonal`).
+    /// feature_f(x_n)`, where the features are 1, then x, then the second moments that `second` names.
     ///
     /// Equivalent to `sums += features(tile)' * resp`.
-    accumulate => accumulate_body(n_items: usize, n_components: usize, n_dims: usize, diagonal: bool,
+    accumulate => accumulate_body(n_items: usize, n_components: usize, n_dims: usize, second: Second,
         tile: &[f64], resp: &[f64], sums: &mut [f64])
 }
 
@@ -354,14 +478,14 @@ fn accumulate_body<L: Lanes>(
     n_items: usize,
     n_components: usize,
     n_dims: usize,
-    diagonal: bool,
+    second: Second,
     tile: &[f64],
     resp: &[f64],
     sums: &mut [f64],
 ) {
     assert!(n_components < MOST, "{n_components} components");
     let padded = pad_to_lanes(n_components);
-    let n_features = feature_count(n_dims, diagonal);
+    let n_features = second.features(n_dims);
     assert!(n_items <= TILE && fits(n_dims, TILE, tile.len()));
     assert!(fits(n_items, padded, resp.len()) && fits(n_features, padded, sums.len()));
 
@@ -374,11 +498,17 @@ fn accumulate_body<L: Lanes>(
             match first + f {
                 0 => out.fill(1.0),
                 f if f <= n_dims => out.copy_from_slice(column(f - 1)),
+                _ if second == Second::Norm => {
+                    out.fill(0.0);
+                    for i in 0..n_dims {
+                        out.iter_mut().zip(column(i)).for_each(|(o, a)| *o += a * a);
+                    }
+                }
                 _ => {
                     for ((o, a), b) in out.iter_mut().zip(column(i)).zip(column(j)) {
                         *o = a * b;
                     }
-                    if diagonal {
+                    if second == Second::Squares {
                         (i, j) = (i + 1, j + 1);
                     } else if j == i {
                         (i, j) = (i + 1, 0);

@@ -31,7 +31,9 @@ mod rows;
 mod topics;
 
 pub use digamma::{exp_digamma_f32, exp_digamma_f64};
-pub use gaussian::{GaussianBlock, TILE, accumulate, log_densities, pad_to_lanes, softmax};
+pub use gaussian::{
+    GaussianBlock, Second, TILE, accumulate, log_densities, pad_to_lanes, softmax, whitened,
+};
 pub use normal::fill_normal;
 pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
 pub use rows::{

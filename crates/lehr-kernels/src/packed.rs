@@ -143,6 +143,19 @@ impl Symmetric {
         }
     }
 
+    /// `out <- L L'` for lower triangular `l`: the other way round.
+    pub fn square(&self, l: &[f64], out: &mut [f64]) {
+        if self.diagonal {
+            out.iter_mut().zip(l).for_each(|(o, x)| *o = x * x);
+            return;
+        }
+        for i in 0..self.n_dims {
+            for j in 0..=i {
+                out[row(i).start + j] = dot(&l[row(i)][..=j], &l[row(j)]);
+            }
+        }
+    }
+
     /// ln |C C'| for a triangular factor `c`.
     pub fn ln_det(&self, c: &[f64]) -> f64 {
         2.0 * (0..self.n_dims).map(|i| c[self.diagonal_index(i)].ln()).sum::<f64>()
@@ -274,6 +287,9 @@ mod tests {
                 let mut factor = a.clone();
                 assert!(shape.cholesky(&mut factor));
                 let ln_det = shape.ln_det(&factor);
+                let mut again = vec![0.0; shape.len()];
+                shape.square(&factor, &mut again);
+                close(&again, &a);
                 shape.invert_lower(&mut factor);
                 close(&[shape.ln_det(&factor)], &[-ln_det]);
                 let mut inverse = vec![0.0; shape.len()];

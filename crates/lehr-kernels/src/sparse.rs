@@ -1,7 +1,7 @@
 //! Weighted moments of a tile in which few components have a share in each item: the usual case once
 //! clusters are found, and several times faster than the dense sums then.
 
-use super::gaussian::{TILE, feature_count, pad_to_lanes};
+use super::gaussian::{Second, TILE, pad_to_lanes};
 use super::lanes::Lanes;
 use super::{MOST, dispatch, fits};
 
@@ -32,7 +32,7 @@ dispatch! {
     ///
     /// Equivalent to `sums += resp' * features(tile)`.
     accumulate_sparse => accumulate_sparse_body(n_items: usize, n_components: usize, n_dims: usize,
-        diagonal: bool, tile: &[f64], resp: &[f64], features: &mut [f64], sums: &mut [f64])
+        second: Second, tile: &[f64], resp: &[f64], features: &mut [f64], sums: &mut [f64])
 }
 
 #[inline(always)]
@@ -41,7 +41,7 @@ fn accumulate_sparse_body<L: Lanes>(
     n_items: usize,
     n_components: usize,
     n_dims: usize,
-    diagonal: bool,
+    second: Second,
     tile: &[f64],
     resp: &[f64],
     features: &mut [f64],
@@ -49,7 +49,7 @@ fn accumulate_sparse_body<L: Lanes>(
 ) {
     assert!(n_items <= TILE && n_components < MOST, "{n_components} components");
     let padded = pad_to_lanes(n_components);
-    let n_features = feature_count(n_dims, diagonal);
+    let n_features = second.features(n_dims);
     let width = pad_features(n_features);
     assert!(fits(n_dims, TILE, tile.len()) && fits(n_items, padded, resp.len()));
     assert!(features.len() >= width && fits(n_components, width, sums.len()));
@@ -59,26 +59,14 @@ fn accumulate_sparse_body<L: Lanes>(
         for j in 0..n_dims {
             features[1 + j] = tile[j * TILE + n];
         }
-        // Row i of the lower triangle is x_i times the first i + 1 of x. Whole vectors are written;
-        // the next row overwrites what is too much, and the last overrun is padding.
-        let mut at = 1 + n_dims;
-        for i in 0..n_dims {
-            let x = features[1 + i];
-            if diagonal {
-                features[at] = x * x;
-                at += 1;
-                continue;
+        let at = 1 + n_dims;
+        match second {
+            Second::Nothing => {}
+            Second::Norm => {
+                features[at] = features[1..at].iter().fold(0.0, |sum, x| sum + x * x);
             }
-            let factor = L::splat(x);
-            for j in (0..=i).step_by(L::N) {
-                // SAFETY: `at + j + L::N <= n_features - (i + 1) + i + L::N < width`, as asserted;
-                // reads end before writes begin, at most at feature `1 + i + L::N <= width`.
-                unsafe {
-                    let y = L::load(features.as_ptr().add(1 + j)).mul(factor);
-                    y.store(features.as_mut_ptr().add(at + j));
-                }
-            }
-            at += i + 1;
+            Second::Squares => (0..n_dims).for_each(|i| features[at + i] = features[1 + i] * features[1 + i]),
+            Second::Triangle => triangle::<L>(n_dims, features),
         }
         for (chunk, row) in row.chunks(CHUNK).enumerate() {
             // The list is made without branches: which components are active is hard to predict.
@@ -99,5 +87,26 @@ fn accumulate_sparse_body<L: Lanes>(
                 }
             }
         }
+    }
+}
+
+/// The lower triangle of `x x'` behind `1, x` of an item's features.
+#[inline(always)]
+fn triangle<L: Lanes>(n_dims: usize, features: &mut [f64]) {
+    assert!(features.len() >= pad_features(Second::Triangle.features(n_dims)));
+    // Row i is x_i times the first i + 1 of x. Whole vectors are written; the next row overwrites what is too
+    // much, and the last overrun is padding.
+    let mut at = 1 + n_dims;
+    for i in 0..n_dims {
+        let factor = L::splat(features[1 + i]);
+        for j in (0..=i).step_by(L::N) {
+            // SAFETY: `at + j + L::N <= n_features - (i + 1) + i + L::N < width`, as asserted;
+            // reads end before writes begin, at most at feature `1 + i + L::N <= width`.
+            unsafe {
+                let y = L::load(features.as_ptr().add(1 + j)).mul(factor);
+                y.store(features.as_mut_ptr().add(at + j));
+            }
+        }
+        at += i + 1;
     }
 }

@@ -5,8 +5,8 @@
 
 use lehr_kernels::rng::{Address, Purpose, Rng};
 use lehr_kernels::{
-    GaussianBlock, Isa, TILE, accumulate, accumulate_sparse, fill_normal, is_sparse, log_densities,
-    pad_features, pad_to_lanes, softmax,
+    GaussianBlock, Isa, Second, TILE, accumulate, accumulate_sparse, fill_normal, is_sparse,
+    log_densities, pad_features, pad_to_lanes, softmax, whitened,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -33,28 +33,31 @@ struct Sizes {
     items: usize,
     components: usize,
     dims: usize,
-    diagonal: bool,
+    second: Second,
 }
 
-/// Every length on its own, the others small; both kinds of covariances.
+const EVERY_SECOND: [Second; 4] = [Second::Nothing, Second::Norm, Second::Squares, Second::Triangle];
+
+/// Every length on its own, the others small; every kind of second moments.
 fn every_size() -> impl Iterator<Item = Sizes> {
     let by_items = sizes(1..=TILE).map(|items| (items, 3, 2));
     let by_components = sizes(1..=MOST).map(|components| (5, components, 2));
     let by_dims = sizes(1..=20).map(|dims| (9, 3, dims));
     by_items.chain(by_components).chain(by_dims).flat_map(|(items, components, dims)| {
-        [false, true].map(|diagonal| Sizes { items, components, dims, diagonal })
+        EVERY_SECOND.map(|second| Sizes { items, components, dims, second })
     })
 }
 
 prop_compose! {
     fn any_size()(items in 1..=TILE, components in 1..=MOST, dims in 1..=20usize,
-        diagonal: bool) -> Sizes {
-        Sizes { items, components, dims, diagonal }
+        second in prop::sample::select(EVERY_SECOND.to_vec())) -> Sizes {
+        Sizes { items, components, dims, second }
     }
 }
 
 fn check_log_densities(sizes: Sizes, scale: f64, seed: u64) {
-    let Sizes { items, components, dims, diagonal } = sizes;
+    let Sizes { items, components, dims, second } = sizes;
+    let diagonal = second != Second::Triangle;
     let mut rng = rng(seed);
     let packed = if diagonal { dims } else { dims * (dims + 1) / 2 };
     let tile = normals(&mut rng, dims * TILE, scale);
@@ -67,6 +70,7 @@ fn check_log_densities(sizes: Sizes, scale: f64, seed: u64) {
                 normals(&mut rng, dims, scale),
             );
             block.set(k, part.0, &part.1, &part.2);
+            assert_eq!(block.get(k), part);
             part
         })
         .collect();
@@ -101,6 +105,30 @@ fn check_log_densities(sizes: Sizes, scale: f64, seed: u64) {
                     "{isa:?} {sizes:?} k={k} n={n}: {got} for {expected} +- {error}"
                 );
             }
+        }
+    }
+}
+
+/// `G x - c` against the scalar twin, and the log densities made of it against those made at once.
+fn check_whitened(items: usize, dims: usize, scale: f64, seed: u64) {
+    let mut rng = rng(seed);
+    let tile = normals(&mut rng, dims * TILE, scale);
+    let whitening = normals(&mut rng, dims * (dims + 1) / 2, 1.0);
+    let shift = normals(&mut rng, dims, scale);
+    let mut block = GaussianBlock::new(1, dims, false);
+    block.set(0, 0.0, &whitening, &shift);
+    let results = in_every_set(|isa| {
+        let mut out = vec![f64::NAN; dims * TILE];
+        whitened(isa, &block, items, &tile, &mut out);
+        out.chunks(TILE).flat_map(|row| row[..items].to_vec()).collect()
+    });
+    for (isa, out) in &results {
+        for (i, n) in (0..dims).flat_map(|i| (0..items).map(move |n| (i, n))) {
+            let terms = (0..=i).map(|j| whitening[i * (i + 1) / 2 + j] * tile[j * TILE + n]);
+            let size: f64 = shift[i].abs() + terms.clone().map(f64::abs).sum::<f64>();
+            let (got, expected) = (out[i * items + n], terms.sum::<f64>() - shift[i]);
+            let error = 2.0 * (dims + 2) as f64 * EPS * size;
+            assert!((got - expected).abs() <= error, "{isa:?} dims={dims} i={i} n={n}: {got} {expected}");
         }
     }
 }
@@ -162,7 +190,7 @@ fn check_softmax(n_items: usize, components: usize, scale: f64, seed: u64) {
 
 /// The dense and the sparse sums against the scalar twin; `share` of the responsibilities are not 0.
 fn check_accumulate(sizes: Sizes, scale: f64, share: f64, seed: u64) {
-    let Sizes { items, components, dims, diagonal } = sizes;
+    let Sizes { items, components, dims, second } = sizes;
     let mut rng = rng(seed);
     let padded = pad_to_lanes(components);
     let tile = normals(&mut rng, dims * TILE, scale);
@@ -175,17 +203,22 @@ fn check_accumulate(sizes: Sizes, scale: f64, share: f64, seed: u64) {
         let x = |i: usize| tile[i * TILE + n];
         let mut all = vec![1.0];
         all.extend((0..dims).map(x));
-        for i in 0..dims {
-            let columns = if diagonal { i..i + 1 } else { 0..i + 1 };
-            all.extend(columns.map(|j| x(i) * x(j)));
+        match second {
+            Second::Nothing => {}
+            Second::Norm => all.push((0..dims).map(|i| x(i) * x(i)).sum()),
+            Second::Squares => all.extend((0..dims).map(|i| x(i) * x(i))),
+            Second::Triangle => {
+                all.extend((0..dims).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| x(i) * x(j)));
+            }
         }
         all
     };
     let n_features = features(0).len();
+    assert_eq!(n_features, second.features(dims));
     let before = normals(&mut rng, n_features * padded, 1.0);
     let results = in_every_set(|isa| {
         let mut sums = before.clone();
-        accumulate(isa, items, components, dims, diagonal, &tile, &resp, &mut sums);
+        accumulate(isa, items, components, dims, second, &tile, &resp, &mut sums);
         sums
     });
     let width = pad_features(n_features);
@@ -200,7 +233,7 @@ fn check_accumulate(sizes: Sizes, scale: f64, share: f64, seed: u64) {
             items,
             components,
             dims,
-            diagonal,
+            second,
             &tile,
             &resp,
             &mut room,
@@ -269,6 +302,12 @@ fn log_densities_of_every_size() {
 }
 
 #[test]
+fn whitened_of_every_size() {
+    sizes(1..=TILE).for_each(|items| check_whitened(items, 3, 2.0, items as u64));
+    sizes(1..=20).for_each(|dims| check_whitened(9, dims, 2.0, dims as u64));
+}
+
+#[test]
 fn softmax_of_every_size() {
     sizes(1..=TILE).for_each(|items| check_softmax(items, 3, 5.0, items as u64));
     sizes(1..=MOST).for_each(|components| check_softmax(6, components, 5.0, components as u64));
@@ -276,7 +315,7 @@ fn softmax_of_every_size() {
 
 #[test]
 fn accumulate_of_every_size() {
-    let nothing = Sizes { items: 0, components: 9, dims: 3, diagonal: false };
+    let nothing = Sizes { items: 0, components: 9, dims: 3, second: Second::Triangle };
     check_accumulate(nothing, 1.0, 1.0, 0);
     every_size().zip(0..).for_each(|(sizes, seed)| check_accumulate(sizes, 2.0, 0.1, seed));
 }
@@ -407,15 +446,15 @@ fn sizes_that_cannot_be_are_refused() {
     let (tile, resp) = (vec![0.0; 4 * TILE], vec![0.0; 8 * TILE]);
     for isa in Isa::available() {
         for (components, dims) in [(1, WRAPS), (WRAPS, 1), (usize::MAX, 1), (1, usize::MAX)] {
-            for diagonal in [false, true] {
+            for second in [Second::Squares, Second::Triangle] {
                 assert!(refused(&|| {
                     let mut sums = vec![0.0; 64];
-                    accumulate(isa, 1, components, dims, diagonal, &tile, &resp, &mut sums);
+                    accumulate(isa, 1, components, dims, second, &tile, &resp, &mut sums);
                 }));
                 assert!(refused(&|| {
                     let (mut room, mut sums) = (vec![0.0; 64], vec![0.0; 64]);
                     accumulate_sparse(
-                        isa, 1, components, dims, diagonal, &tile, &resp, &mut room, &mut sums,
+                        isa, 1, components, dims, second, &tile, &resp, &mut room, &mut sums,
                     );
                 }));
             }

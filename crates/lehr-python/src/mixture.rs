@@ -3,7 +3,7 @@
 use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::model::Model;
-use lehr::models::mixture::Covariance;
+use lehr::models::mixture::{Component, Covariance};
 use lehr::models::{Mixture as Core, Stored};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -58,15 +58,25 @@ impl Mixture {
         })?;
         let k = components.len();
         let d = posterior.prior_mean.len();
-        let full = self.fitted.model.params().covariance == Covariance::Full;
-        let matrix: &[usize] = if full { &[d, d] } else { &[d] };
-        let of_each = [&[k], matrix].concat();
-        let all = |of: fn(&lehr::models::mixture::Component) -> &[f64]| -> Vec<f64> {
-            components.iter().flat_map(|component| of(component).to_vec()).collect()
+        let covariance = self.fitted.model.params().covariance;
+        let tied = covariance == Covariance::Tied;
+        let matrix: &[usize] = match covariance {
+            Covariance::Full | Covariance::Tied => &[d, d],
+            Covariance::Diagonal => &[d],
+            Covariance::Spherical => &[],
         };
+        // Tied components have one matrix, and scikit-learn's numbers for it are shares of each component.
+        let of_each = if tied { matrix.to_vec() } else { [&[k], matrix].concat() };
+        let share = if tied { 1.0 / k as f64 } else { 1.0 };
+        let shared = |values: Vec<f64>| values.into_iter().map(|x| x * share).collect::<Vec<f64>>();
+        let matrices = if tied { &components[..1] } else { &components[..] };
+        let all = |of: fn(&Component) -> &[f64]| -> Vec<f64> {
+            matrices.iter().flat_map(|component| of(component).to_vec()).collect()
+        };
+        let means = components.iter().flat_map(|component| component.mean.clone()).collect();
         let out = PyDict::new(py);
         set(&out, "weights_", components.iter().map(|c| c.weight).collect())?;
-        out.set_item("means_", shaped(py, all(|c| &c.mean), &[k, d])?)?;
+        out.set_item("means_", shaped(py, means, &[k, d])?)?;
         out.set_item("covariances_", shaped(py, all(|c| &c.covariance), &of_each)?)?;
         out.set_item("precisions_", shaped(py, all(|c| &c.precision), &of_each)?)?;
         let factors = shaped(py, posterior.precision_factors, &of_each)?;
@@ -81,12 +91,20 @@ impl Mixture {
         if let Some(mean_precision) = posterior.mean_precision {
             set(&out, "mean_precision_", mean_precision)?;
         }
-        set(&out, "degrees_of_freedom_", posterior.degrees_of_freedom)?;
+        let freedom = shared(posterior.degrees_of_freedom);
+        match freedom[..] {
+            [freedom] if tied => out.set_item("degrees_of_freedom_", freedom)?,
+            _ => set(&out, "degrees_of_freedom_", freedom)?,
+        }
         out.set_item("weight_concentration_prior_", posterior.prior_concentration)?;
         set(&out, "mean_prior_", posterior.prior_mean)?;
         out.set_item("mean_precision_prior_", posterior.prior_mean_precision)?;
-        out.set_item("degrees_of_freedom_prior_", posterior.prior_degrees_of_freedom)?;
-        out.set_item("covariance_prior_", shaped(py, posterior.prior_scatter, matrix)?)?;
+        out.set_item("degrees_of_freedom_prior_", posterior.prior_degrees_of_freedom * share)?;
+        let scatter = shared(posterior.prior_scatter);
+        match scatter[..] {
+            [variance] if matrix.is_empty() => out.set_item("covariance_prior_", variance)?,
+            _ => out.set_item("covariance_prior_", shaped(py, scatter, matrix)?)?,
+        }
         Ok(out)
     }
 

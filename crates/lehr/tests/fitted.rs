@@ -290,7 +290,8 @@ fn a_given_start_is_where_it_begins_and_needs_one_restart() {
 #[test]
 fn the_defaults_of_scikit_learn_are_the_datas_own_moments() {
     let data = points(90);
-    for covariance in [Covariance::Full, Covariance::Diagonal] {
+    for covariance in [Covariance::Full, Covariance::Tied, Covariance::Diagonal] {
+        let times = if covariance == Covariance::Tied { 3.0 } else { 1.0 };
         let defaults = Defaults::ScikitLearn;
         let params = MixtureParams { defaults, covariance, ..MixtureParams::dpgmm(3) };
         let mixture = Mixture::new(params, &data).unwrap();
@@ -299,7 +300,7 @@ fn the_defaults_of_scikit_learn_are_the_datas_own_moments() {
         assert_eq!(posterior.prior_concentration, 1.0 / 3.0);
         assert_eq!(
             (posterior.prior_mean_precision, posterior.prior_degrees_of_freedom),
-            (1.0, 2.0)
+            (1.0, 2.0 * times)
         );
         let mut row = [0.0; 2];
         let mut moment = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
@@ -312,7 +313,7 @@ fn the_defaults_of_scikit_learn_are_the_datas_own_moments() {
         };
         let mean = moment(&|x| x[0]) / 90.0;
         let variance = moment(&|x| (x[0] - mean).powi(2)) / 89.0;
-        assert!((posterior.prior_scatter[0] - variance).abs() < 1e-9 * variance);
+        assert!((posterior.prior_scatter[0] / times - variance).abs() < 1e-9 * variance);
     }
 }
 

@@ -96,13 +96,29 @@ struct Q {
     scatter: Matrix,
 }
 
-fn keep(diagonal: bool, a: Matrix) -> Matrix {
-    if diagonal { [[a[0][0], 0.0], [0.0, a[1][1]]] } else { a }
+/// What a shape keeps of a scatter.
+fn keep(shape: Covariance, a: Matrix) -> Matrix {
+    let mean = 0.5 * (a[0][0] + a[1][1]);
+    match shape {
+        Covariance::Full | Covariance::Tied => a,
+        Covariance::Diagonal => [[a[0][0], 0.0], [0.0, a[1][1]]],
+        Covariance::Spherical => [[mean, 0.0], [0.0, mean]],
+    }
+}
+
+/// The precisions' Gamma distributions of the last two shapes, shape and rate of each; `None` for a Wishart.
+fn gammas(shape: Covariance, nu: f64, scatter: Matrix) -> Option<Vec<(f64, f64)>> {
+    match shape {
+        Covariance::Full | Covariance::Tied => None,
+        Covariance::Diagonal => Some((0..2).map(|j| (0.5 * nu, 0.5 * scatter[j][j])).collect()),
+        // One for both columns: shape d nu / 2, rate d s / 2.
+        Covariance::Spherical => Some(vec![(nu, scatter[0][0])]),
+    }
 }
 
 /// The precision of an independent mean's prior: beta0 times the inverse of the data's covariance
 /// (divisor N - 1, a millionth added to the variances).
-fn mean_precision(priors: &Priors, diagonal: bool) -> Matrix {
+fn mean_precision(priors: &Priors, shape: Covariance) -> Matrix {
     let mean = [0, 1].map(|j| ITEMS.iter().map(|x| x[j]).sum::<f64>() / 3.0);
     let mut covariance = [[0.0; 2]; 2];
     for x in ITEMS {
@@ -110,15 +126,17 @@ fn mean_precision(priors: &Priors, diagonal: bool) -> Matrix {
         covariance = combine(1.0, covariance, 0.5, outer(off, off));
     }
     (0..2).for_each(|i| covariance[i][i] *= 1.0 + 1e-6);
-    let r0 = inverse(keep(diagonal, covariance));
+    // Spheres' means have a precision for each column.
+    let shape = if shape == Covariance::Spherical { Covariance::Diagonal } else { shape };
+    let r0 = inverse(keep(shape, covariance));
     combine(priors.beta, r0, 0.0, r0)
 }
 
 /// One update from the start's responsibilities: Bishop (10.58) to (10.63) for Normal-Wishart, the
 /// two phases of the paper for independent factors.
-fn update(priors: &Priors, joint: bool, diagonal: bool) -> [Q; 2] {
-    let r0 = mean_precision(priors, diagonal);
-    [0, 1].map(|k| {
+fn update(priors: &Priors, joint: bool, shape: Covariance) -> [Q; 2] {
+    let r0 = mean_precision(priors, shape);
+    let mut q = [0, 1].map(|k| {
         let n: f64 = START.iter().map(|r| r[k]).sum();
         let mean_of =
             [0, 1].map(|j| START.iter().zip(ITEMS).map(|(r, x)| r[k] * x[j]).sum::<f64>() / n);
@@ -145,12 +163,23 @@ fn update(priors: &Priors, joint: bool, diagonal: bool) -> [Q; 2] {
             let off = minus(priors.mean, mean);
             scatter = combine(1.0, scatter, priors.beta, outer(off, off));
         }
-        let scatter = keep(diagonal, scatter);
+        let scatter = keep(shape, scatter);
         Q { mean, beta: priors.beta + n, r, nu: priors.nu + n, scatter }
-    })
+    });
+    if shape == Covariance::Tied {
+        // Both components add to the one precision, whose prior counts once.
+        let both = combine(1.0, q[0].scatter, 1.0, q[1].scatter);
+        let (scatter, nu) = (combine(1.0, both, -1.0, priors.scatter), q[0].nu + q[1].nu - priors.nu);
+        q.iter_mut().for_each(|q| (q.scatter, q.nu) = (scatter, nu));
+    }
+    q
 }
 
-fn expected_ln_det(q: &Q) -> f64 {
+fn expected_ln_det(q: &Q, shape: Covariance) -> f64 {
+    if let Some(gammas) = gammas(shape, q.nu, q.scatter) {
+        let each = 2.0 / gammas.len() as f64;
+        return gammas.iter().map(|(a, b)| each * (digamma(*a) - b.ln())).sum();
+    }
     digamma(0.5 * q.nu) + digamma(0.5 * (q.nu - 1.0)) + 2.0 * 2f64.ln()
         - determinant(q.scatter).ln()
 }
@@ -179,14 +208,37 @@ fn weights_part(priors: &Priors, sticks: bool) -> (Vector, f64) {
     (ln_pi, p - q)
 }
 
+/// E ln p(Lambda) - E ln q(Lambda), d = 2.
+fn precision_part(priors: &Priors, q: &Q, shape: Covariance) -> f64 {
+    let prior = gammas(shape, priors.nu, priors.scatter);
+    if let (Some(prior), Some(q)) = (prior, gammas(shape, q.nu, q.scatter)) {
+        let ln_normaliser = |(a, b): (f64, f64)| a * b.ln() - ln_gamma(a);
+        let one = |((a0, b0), (a, b)): ((f64, f64), (f64, f64))| {
+            let (ln_tau, tau) = (digamma(a) - b.ln(), a / b);
+            let p = ln_normaliser((a0, b0)) + (a0 - 1.0) * ln_tau - b0 * tau;
+            p - (ln_normaliser((a, b)) + (a - 1.0) * ln_tau - b * tau)
+        };
+        return prior.into_iter().zip(q).map(one).sum();
+    }
+    let (w, ln_det) = (inverse(q.scatter), expected_ln_det(q, shape));
+    ln_wishart_normaliser(priors.scatter, priors.nu) + 0.5 * (priors.nu - 3.0) * ln_det
+        - 0.5 * q.nu * trace_of_product(priors.scatter, w)
+        - (ln_wishart_normaliser(q.scatter, q.nu) + 0.5 * (q.nu - 3.0) * ln_det - q.nu)
+}
+
 /// The bound with the best q(c), and that q(c).
-fn brute_force(priors: &Priors, joint: bool, sticks: bool, diagonal: bool) -> (f64, [[f64; 2]; 3]) {
-    let q = update(priors, joint, diagonal);
-    let r0 = mean_precision(priors, diagonal);
+fn brute_force(
+    priors: &Priors,
+    joint: bool,
+    sticks: bool,
+    shape: Covariance,
+) -> (f64, [[f64; 2]; 3]) {
+    let q = update(priors, joint, shape);
+    let r0 = mean_precision(priors, shape);
     let (ln_pi, mut bound) = weights_part(priors, sticks);
-    for q in &q {
+    for (k, q) in q.iter().enumerate() {
         let w = inverse(q.scatter);
-        let ln_det = expected_ln_det(q);
+        let ln_det = expected_ln_det(q, shape);
         let off = minus(q.mean, priors.mean);
         // E ln p(mu | Lambda) - E ln q(mu | Lambda), or without the conditions.
         bound += if joint {
@@ -203,11 +255,9 @@ fn brute_force(priors: &Priors, joint: bool, sticks: bool, diagonal: bool) -> (f
             let q = determinant(q.r).ln() - 2.0 * LN_2PI - 2.0;
             0.5 * (p - q)
         };
-        // E ln p(Lambda) - E ln q(Lambda), d = 2.
-        bound += ln_wishart_normaliser(priors.scatter, priors.nu)
-            + 0.5 * (priors.nu - 3.0) * ln_det
-            - 0.5 * q.nu * trace_of_product(priors.scatter, w);
-        bound -= ln_wishart_normaliser(q.scatter, q.nu) + 0.5 * (q.nu - 3.0) * ln_det - q.nu;
+        if k == 0 || shape != Covariance::Tied {
+            bound += precision_part(priors, q, shape);
+        }
     }
     // q(c) is proportional to exp E ln p(x, c); then E ln p(x | c) + E ln p(c) - E ln q(c).
     let mut responsibilities = [[0.0; 2]; 3];
@@ -217,7 +267,7 @@ fn brute_force(priors: &Priors, joint: bool, sticks: bool, diagonal: bool) -> (f
             let spread =
                 if joint { 2.0 / q.beta } else { q.nu * trace_of_product(w, inverse(q.r)) };
             let distance = q.nu * square(w, minus(*x, q.mean)) + spread;
-            ln_pi[k] + 0.5 * (expected_ln_det(q) - distance) - LN_2PI
+            ln_pi[k] + 0.5 * (expected_ln_det(q, shape) - distance) - LN_2PI
         });
         let top = ln_joint[0].max(ln_joint[1]);
         let sum: f64 = ln_joint.iter().map(|l| (l - top).exp()).sum();
@@ -240,24 +290,24 @@ fn the_bound_of_three_items_from_first_principles() {
     for (name, params) in every_mixture(2) {
         let joint = params.factorisation == Factorisation::NormalWishart;
         let sticks = params.weights == Weights::Sticks;
-        let diagonal = params.covariance == Covariance::Diagonal;
-        let priors = Priors { scatter: keep(diagonal, priors.scatter), ..priors };
+        let shape = params.covariance;
+        let priors = Priors { scatter: keep(shape, priors.scatter), ..priors };
         let params = MixtureParams {
             concentration: Some(priors.concentration),
             mean: Some(priors.mean.to_vec()),
             mean_precision: Some(priors.beta),
             degrees_of_freedom: Some(priors.nu),
-            scatter: Some(if diagonal {
-                vec![priors.scatter[0][0], priors.scatter[1][1]]
-            } else {
-                priors.scatter.concat()
+            scatter: Some(match shape {
+                Covariance::Full | Covariance::Tied => priors.scatter.concat(),
+                Covariance::Diagonal => vec![priors.scatter[0][0], priors.scatter[1][1]],
+                Covariance::Spherical => vec![priors.scatter[0][0]],
             }),
             sort: false,
             ..params
         };
         let mixture = Mixture::new(params, &points).unwrap();
         let lambda = mixture.lambda_from_responsibilities(&points, &START.concat());
-        let (expected, phi) = brute_force(&priors, joint, sticks, diagonal);
+        let (expected, phi) = brute_force(&priors, joint, sticks, shape);
         let found = sweeps(&mixture, &points, lambda.clone(), 1).1[0];
         let error = (found / expected - 1.0).abs();
         println!("{name}: {found} {expected} {error:.1e}");

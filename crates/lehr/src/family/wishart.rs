@@ -4,21 +4,40 @@ use crate::math::special::{ln_multigamma, multidigamma};
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
-/// E[ln |Lambda|].
-pub fn expected_ln_det(d: usize, nu: f64, ln_det_w: f64) -> f64 {
-    multidigamma(0.5 * nu, d) + d as f64 * LN_2 + ln_det_w
+/// Several independent Wishart distributions of the same degrees of freedom: one of d dimensions for a full
+/// precision, d of one dimension (Gamma distributions) for a diagonal one. What they say of determinants and traces
+/// are sums over all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wisharts {
+    /// How many.
+    pub count: usize,
+    /// Of how many dimensions each.
+    pub dims: usize,
 }
 
-/// ln of the normaliser B(W, nu).
-fn ln_normaliser(d: usize, nu: f64, ln_det_w: f64) -> f64 {
-    -0.5 * nu * (ln_det_w + d as f64 * LN_2) - ln_multigamma(0.5 * nu, d)
-}
+impl Wisharts {
+    /// The dimensions of all of them.
+    fn total(self) -> f64 {
+        (self.count * self.dims) as f64
+    }
 
-/// KL(W(W, nu) || W(W0, nu0)), where `trace` is tr(W0^-1 W).
-pub fn divergence(d: usize, nu: f64, ln_det_w: f64, nu0: f64, ln_det_w0: f64, trace: f64) -> f64 {
-    ln_normaliser(d, nu, ln_det_w) - ln_normaliser(d, nu0, ln_det_w0)
-        + 0.5 * (nu - nu0) * expected_ln_det(d, nu, ln_det_w)
-        + 0.5 * nu * (trace - d as f64)
+    /// E[ln |Lambda|].
+    pub fn expected_ln_det(self, nu: f64, ln_det_w: f64) -> f64 {
+        self.count as f64 * multidigamma(0.5 * nu, self.dims) + self.total() * LN_2 + ln_det_w
+    }
+
+    /// ln of the normaliser B(W, nu).
+    fn ln_normaliser(self, nu: f64, ln_det_w: f64) -> f64 {
+        -0.5 * nu * (ln_det_w + self.total() * LN_2)
+            - self.count as f64 * ln_multigamma(0.5 * nu, self.dims)
+    }
+
+    /// KL(W(W, nu) || W(W0, nu0)), where `trace` is tr(W0^-1 W).
+    pub fn divergence(self, nu: f64, ln_det_w: f64, nu0: f64, ln_det_w0: f64, trace: f64) -> f64 {
+        self.ln_normaliser(nu, ln_det_w) - self.ln_normaliser(nu0, ln_det_w0)
+            + 0.5 * (nu - nu0) * self.expected_ln_det(nu, ln_det_w)
+            + 0.5 * nu * (trace - self.total())
+    }
 }
 
 #[cfg(test)]
@@ -35,8 +54,14 @@ mod tests {
             + ln_gamma(a0)
             + a0 * (b.ln() - b0.ln())
             + a * (b0 - b) / b;
-        let kl = divergence(1, nu, w.ln(), nu0, w0.ln(), w / w0);
+        let one = Wisharts { count: 1, dims: 1 };
+        let kl = one.divergence(nu, w.ln(), nu0, w0.ln(), w / w0);
         assert!((kl - gamma_kl).abs() < 1e-13, "{kl} {gamma_kl}");
-        assert!(divergence(4, 9.0, -1.0, 9.0, -1.0, 4.0).abs() < 1e-12);
+        // Three of them are three times one.
+        let three = Wisharts { count: 3, dims: 1 };
+        let kl = three.divergence(nu, 3.0 * w.ln(), nu0, 3.0 * w0.ln(), 3.0 * w / w0);
+        assert!((kl - 3.0 * gamma_kl).abs() < 1e-12, "{kl} {gamma_kl}");
+        let full = Wisharts { count: 1, dims: 4 };
+        assert!(full.divergence(9.0, -1.0, 9.0, -1.0, 4.0).abs() < 1e-12);
     }
 }

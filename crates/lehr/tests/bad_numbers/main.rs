@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
-use common::{STARTS, rng};
+use common::{SHAPES, STARTS, rng};
 use lehr::data::Points;
 use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::model::{Dataset, Model};
 use lehr::models::lda::LearnAlpha;
-use lehr::models::mixture::{Covariance, Factorisation, Weights};
+use lehr::models::mixture::{Factorisation, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
 use lehr::step::anneal::Law;
 use lehr::step::sample::Sampling;
@@ -222,7 +222,7 @@ fn mixtures() -> impl Strategy<Value = MixtureParams> {
     let kinds = (
         prop::sample::select(vec![Weights::Dirichlet, Weights::Sticks]),
         prop::sample::select(vec![Factorisation::NormalWishart, Factorisation::Independent]),
-        prop::sample::select(vec![Covariance::Full, Covariance::Diagonal]),
+        prop::sample::select(SHAPES.to_vec()),
         prop::sample::select(STARTS.to_vec()),
     );
     let priors = (

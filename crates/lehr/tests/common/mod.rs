@@ -47,7 +47,7 @@ pub fn every_mixture(components: usize) -> Vec<(String, MixtureParams)> {
     let mut all = Vec::new();
     for factorisation in [Factorisation::NormalWishart, Factorisation::Independent] {
         for weights in [Weights::Dirichlet, Weights::Sticks] {
-            for covariance in [Covariance::Full, Covariance::Diagonal] {
+            for covariance in SHAPES {
                 let name = format!("{factorisation:?}, {weights:?}, {covariance:?}");
                 let base = MixtureParams::gmm(components);
                 all.push((name, MixtureParams { factorisation, weights, covariance, ..base }));
@@ -56,6 +56,10 @@ pub fn every_mixture(components: usize) -> Vec<(String, MixtureParams)> {
     }
     all
 }
+
+/// All the shapes of a mixture's components.
+pub const SHAPES: [Covariance; 4] =
+    [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
 
 /// All the starts of a mixture.
 pub const STARTS: [Start; 4] =

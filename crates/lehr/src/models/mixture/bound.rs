@@ -2,7 +2,7 @@
 
 use super::Mixture;
 use super::expect::Spread;
-use crate::family::{beta, dirichlet, gaussian, wishart};
+use crate::family::{beta, dirichlet, gaussian};
 use crate::math::table::Table;
 
 /// E_q[ln p - ln q] of the weights and of every component, with every constant.
@@ -10,43 +10,41 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
     let (d, shape, prior) = (mixture.n_dims(), mixture.shape, &mixture.prior);
     let prior_ln_det = {
         let mut factor = prior.scatter.clone();
-        assert!(shape.cholesky(&mut factor), "the prior was checked");
-        shape.ln_det(&factor)
+        assert!(shape.scatter().cholesky(&mut factor), "the prior was checked");
+        shape.scatter().ln_det(&factor)
     };
+    let of_precision = (prior.degrees_of_freedom, &prior.scatter[..], prior_ln_det);
     let mut divergence = if mixture.sticks() {
-        lambda.rows().map(|r| beta::divergence(r[0], r[1], 1.0, prior.concentration)).sum()
+        mixture
+            .rows(lambda)
+            .map(|r| beta::divergence(r.weights[0], r.weights[1], 1.0, prior.concentration))
+            .sum()
     } else {
-        let a: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
+        let a: Vec<f64> = mixture.rows(lambda).map(|row| row.weights[0]).collect();
         dirichlet::divergence_from_symmetric(&a, prior.concentration)
     };
     for row in lambda.rows() {
-        let m = mixture.valid_moments(&mixture.row(row));
-        let mut w = vec![0.0; shape.len()];
-        shape.gram(&m.whitening, &mut w);
-        let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
-        divergence += wishart::divergence(
-            d,
-            m.nu,
-            -m.ln_det_scatter,
-            prior.degrees_of_freedom,
-            -prior_ln_det,
-            shape.trace_of_product(&prior.scatter, &w),
-        );
-        divergence += match &m.spread {
-            Spread::Beta(beta) => gaussian::divergence_given_precision(
-                d,
-                *beta,
-                prior.mean_precision,
-                m.nu * shape.quadratic(&w, &offset),
-            ),
-            Spread::Covariance(covariance) => gaussian::divergence(
-                shape,
-                &offset,
-                covariance,
-                mixture.row(row).precision,
-                &prior.mean_precision_matrix,
-            ),
-        };
+        let parts = mixture.parts(row);
+        let moments = mixture.valid_moments(&parts);
+        divergence += shape.divergence(&moments[0].precision, of_precision);
+        for (m, part) in moments.iter().zip(&parts) {
+            let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
+            divergence += match &m.spread {
+                Spread::Beta(beta) => gaussian::divergence_given_precision(
+                    d,
+                    *beta,
+                    prior.mean_precision,
+                    shape.quadratic(&m.precision, &offset),
+                ),
+                Spread::Covariance(covariance) => gaussian::divergence(
+                    shape.of_means(),
+                    &offset,
+                    covariance,
+                    part.precision,
+                    &prior.mean_precision_matrix,
+                ),
+            };
+        }
     }
     -divergence
 }

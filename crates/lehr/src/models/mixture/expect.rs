@@ -1,29 +1,29 @@
 //! What the local steps of a mixture read: each component's expected log density.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::rows::Row;
+use super::shape::Precision;
 use super::{LN_2PI, MARGIN, Mixture};
-use crate::family::{beta, dirichlet, wishart};
+use crate::family::{beta, dirichlet};
 use crate::math::kernels::GaussianBlock;
 use crate::math::table::Table;
 
-/// One row of lambda, taken apart.
-pub(super) struct Row<'a> {
-    pub weights: &'a [f64],
-    /// beta, or R packed.
-    pub precision: &'a [f64],
-    /// beta m, or R m.
-    pub linear: &'a [f64],
-    pub nu: f64,
-    /// A, or W^-1.
-    pub scatter: &'a [f64],
+/// The components' expected log densities, weights included, as the kernels read them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Densities {
+    /// The Gaussians; of tied components, as functions of items that were whitened.
+    pub(super) block: GaussianBlock,
+    /// How items are whitened, where all components have the same precision.
+    pub(super) whitener: Option<GaussianBlock>,
 }
 
 /// What the expectations of one component are made from.
 pub(super) struct Moments {
     pub mean: Vec<f64>,
-    pub nu: f64,
-    /// C^-1 with W^-1 = C C', so that W = C^-T C^-1.
-    pub whitening: Vec<f64>,
-    pub ln_det_scatter: f64,
+    pub precision: Arc<Precision>,
     /// beta, or R^-1.
     pub spread: Spread,
 }
@@ -35,54 +35,62 @@ pub(super) enum Spread {
 }
 
 impl Mixture {
-    /// Mean, W and the mean's spread; `None` if the row is out of its domain.
-    pub(super) fn moments(&self, row: &Row<'_>) -> Option<Moments> {
-        let shape = self.shape;
-        let mut mean = vec![0.0; shape.n_dims()];
-        let mut scatter = row.scatter.to_vec();
-        let spread = if self.joint() {
-            let beta = row.precision[0];
+    /// Mean, W and the mean's spread of the components of one row of lambda; `None` if it is out of its domain.
+    pub(super) fn moments(&self, parts: &[Row<'_>]) -> Option<Vec<Moments>> {
+        let mut scatter = parts[0].scatter.to_vec();
+        let means = parts.iter().map(|part| self.mean(part)).collect::<Option<Vec<_>>>()?;
+        for (mean, spread) in &means {
+            if let Spread::Beta(beta) = spread {
+                self.shape.add_outer(-beta, mean, mean, &mut scatter);
+            }
+        }
+        let precision = Arc::new(self.shape.precision(parts[0].nu, scatter)?);
+        let of = |(mean, spread)| Moments { mean, precision: Arc::clone(&precision), spread };
+        Some(means.into_iter().map(of).collect())
+    }
+
+    fn mean(&self, part: &Row<'_>) -> Option<(Vec<f64>, Spread)> {
+        let mut mean = vec![0.0; self.n_dims()];
+        if self.joint() {
+            let beta = part.precision[0];
             if beta <= MARGIN * self.prior.mean_precision {
                 return None;
             }
-            mean.iter_mut().zip(row.linear).for_each(|(m, l)| *m = l / beta);
-            shape.add_outer(-beta, &mean, &mean, &mut scatter);
-            Spread::Beta(beta)
-        } else {
-            let mut factor = row.precision.to_vec();
-            if !shape.cholesky(&mut factor) {
-                return None;
-            }
-            shape.invert_lower(&mut factor);
-            let mut covariance = vec![0.0; shape.len()];
-            shape.gram(&factor, &mut covariance);
-            shape.times(&covariance, row.linear, &mut mean);
-            Spread::Covariance(covariance)
-        };
-        if !shape.cholesky(&mut scatter) {
+            mean.iter_mut().zip(part.linear).for_each(|(m, l)| *m = l / beta);
+            return Some((mean, Spread::Beta(beta)));
+        }
+        let shape = self.shape.of_means();
+        let mut factor = part.precision.to_vec();
+        if !shape.cholesky(&mut factor) {
             return None;
         }
-        let ln_det_scatter = shape.ln_det(&scatter);
-        shape.invert_lower(&mut scatter);
-        Some(Moments { mean, nu: row.nu, whitening: scatter, ln_det_scatter, spread })
+        shape.invert_lower(&mut factor);
+        let mut covariance = vec![0.0; shape.len()];
+        shape.gram(&factor, &mut covariance);
+        shape.times(&covariance, part.linear, &mut mean);
+        Some((mean, Spread::Covariance(covariance)))
     }
 
     /// The moments of a row that is known to be in its domain.
-    pub(super) fn valid_moments(&self, row: &Row<'_>) -> Moments {
-        self.moments(row).expect("every step leaves lambda in its domain")
+    pub(super) fn valid_moments(&self, parts: &[Row<'_>]) -> Vec<Moments> {
+        self.moments(parts).expect("every step leaves lambda in its domain")
+    }
+
+    /// The moments of all components.
+    pub(super) fn all_moments(&self, lambda: &Table) -> Vec<Moments> {
+        lambda.rows().flat_map(|row| self.valid_moments(&self.parts(row))).collect()
     }
 
     /// E_q[ln pi_k] for all components.
     pub(super) fn expected_ln_weights(&self, lambda: &Table) -> Vec<f64> {
-        let first: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
         if !self.sticks() {
+            let first: Vec<f64> = self.rows(lambda).map(|row| row.weights[0]).collect();
             return dirichlet::expected_ln(&first);
         }
         let mut before = 0.0;
-        lambda
-            .rows()
+        self.rows(lambda)
             .map(|row| {
-                let (ln_v, ln_rest) = beta::expected_ln(row[0], row[1]);
+                let (ln_v, ln_rest) = beta::expected_ln(row.weights[0], row.weights[1]);
                 let ln_weight = ln_v + before;
                 before += ln_rest;
                 ln_weight
@@ -91,30 +99,58 @@ impl Mixture {
     }
 
     /// The components' expected log densities, weights included.
-    pub(super) fn densities(&self, lambda: &Table) -> GaussianBlock {
-        let d = self.n_dims();
+    pub(super) fn densities(&self, lambda: &Table) -> Densities {
+        let (d, shape) = (self.n_dims(), self.shape);
         let ln_weights = self.expected_ln_weights(lambda);
         let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
-        let mut block = GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
-        let mut shift = vec![0.0; d];
-        for (k, row) in lambda.rows().enumerate() {
-            let mut m = self.valid_moments(&self.row(row));
-            let ln_det = wishart::expected_ln_det(d, m.nu, -m.ln_det_scatter);
+        let mut gaussians = Gaussians::new(self);
+        for (k, m) in self.all_moments(lambda).iter().enumerate() {
+            let ln_det = shape.expected_ln_det(&m.precision);
             // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
             let trace = match &m.spread {
                 Spread::Beta(beta) => d as f64 / beta,
-                Spread::Covariance(covariance) => {
-                    let mut w = vec![0.0; self.shape.len()];
-                    self.shape.gram(&m.whitening, &mut w);
-                    m.nu * self.shape.trace_of_product(&w, covariance)
-                }
+                Spread::Covariance(covariance) => shape.trace_with(&m.precision, covariance),
             };
-            let root = m.nu.sqrt();
-            m.whitening.iter_mut().for_each(|x| *x *= root);
-            self.shape.lower_times(&m.whitening, &m.mean, &mut shift);
             let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
-            block.set(k, offset, &m.whitening, &shift);
+            let whitening = shape.whitening(&m.precision, m.precision.nu.sqrt());
+            gaussians.set(k, offset, &whitening, &m.mean);
         }
-        block
+        gaussians.done()
+    }
+}
+
+/// Densities that are filled in, component by component.
+pub(super) struct Gaussians<'a> {
+    mixture: &'a Mixture,
+    densities: Densities,
+    shift: Vec<f64>,
+}
+
+impl<'a> Gaussians<'a> {
+    pub fn new(mixture: &'a Mixture) -> Self {
+        let (k, d) = (mixture.params.components, mixture.n_dims());
+        let tied = mixture.shape.is_tied();
+        let block = GaussianBlock::new(k, d, tied || mixture.shape.of_means().is_diagonal());
+        let whitener = tied.then(|| GaussianBlock::new(1, d, false));
+        Gaussians { mixture, densities: Densities { block, whitener }, shift: vec![0.0; d] }
+    }
+
+    /// Component k has the density `offset - |G (x - m)|^2 / 2`; of tied components G is the same.
+    pub fn set(&mut self, k: usize, offset: f64, whitening: &[f64], mean: &[f64]) {
+        let Densities { block, whitener } = &mut self.densities;
+        self.mixture.shape.of_means().lower_times(whitening, mean, &mut self.shift);
+        match whitener {
+            None => block.set(k, offset, whitening, &self.shift),
+            Some(whitener) => {
+                if k == 0 {
+                    whitener.set(0, 0.0, whitening, &vec![0.0; mean.len()]);
+                }
+                block.set(k, offset, &vec![1.0; mean.len()], &self.shift);
+            }
+        }
+    }
+
+    pub fn done(self) -> Densities {
+        self.densities
     }
 }

@@ -6,20 +6,25 @@
 //! raw statistics of component k, with w the weights and phi the responsibilities:
 //!      N_k = sum w phi     S1 = sum w phi x     S2 = sum w phi x x'
 //! ```
-//! Normal-Wishart `q(mu, Lambda) = N(mu | m, (beta Lambda)^-1) W(Lambda | W, nu)`. A row of lambda is
-//! `(a [, b], beta, beta m, nu, A = W^-1 + beta m m')`, and every entry is its prior plus a raw
-//! statistic. Independent `q(mu) q(Lambda) = N(m, R^-1) W(W, nu)`. A row is `(a [, b], R, R m | nu,
+//! Normal-Wishart `q(mu, Lambda) = N(mu | m, (beta Lambda)^-1) W(Lambda | W, nu)`. The parameters of a component are
+//! `(a [, b], beta, beta m | nu, A = W^-1 + beta m m')`, and every entry is its prior plus a raw
+//! statistic. Independent `q(mu) q(Lambda) = N(m, R^-1) W(W, nu)`. Its parameters are `(a [, b], R, R m | nu,
 //! W^-1)`, updated in two phases, before and after the bar:
 //! ```text
 //! R* = R0 + N_k nu W       (R m)* = R0 m0 + nu W S1                             (the current nu W)
 //! nu* = nu0 + N_k          W^-1* = W0^-1 + S2 - S1 m' - m S1' + N_k (m m' + R^-1)  (the new m, R)
 //! ```
-//! Diagonal covariances: the same distributions with W (and R) restricted to diagonal matrices.
+//! Other shapes than full have other distributions of the precision, in `shape.rs`: tied components share what stands
+//! behind the bar (`A = W^-1 + sum_k beta_k m_k m_k'`), diagonal and spherical ones have Gamma distributions.
 
 mod kmeans;
 mod params;
 mod prior;
+mod shape;
+mod rows;
 mod expect;
+mod sums;
+mod missing;
 mod local;
 mod bound;
 mod start;
@@ -29,6 +34,7 @@ mod sample;
 mod stored;
 
 pub(super) use params::TABLES;
+pub use expect::Densities;
 pub use local::Scratch;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
@@ -38,13 +44,14 @@ pub use prior::{Prior, Units};
 pub use readout::Component;
 pub use stored::Frozen;
 
-use expect::{Row, Spread};
+use expect::Spread;
+use rows::{Columns, Sums};
+use shape::Shape;
 
 use crate::Result;
 use crate::data::Points;
 use crate::lambda::Lambda;
-use crate::math::kernels::{GaussianBlock, Isa};
-use crate::math::packed::Symmetric;
+use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
@@ -72,7 +79,7 @@ pub struct Mixture {
     params: MixtureParams,
     units: Units,
     prior: Prior,
-    shape: Symmetric,
+    shape: Shape,
     isa: Isa,
 }
 
@@ -84,11 +91,7 @@ impl Mixture {
     }
 
     fn assemble(params: MixtureParams, units: Units, prior: Prior) -> Self {
-        let d = units.shift.len();
-        let shape = match params.covariance {
-            Covariance::Full => Symmetric::full(d),
-            Covariance::Diagonal => Symmetric::diagonal(d),
-        };
+        let shape = Shape::new(params.covariance, units.shift.len());
         Mixture { params, units, prior, shape, isa: Isa::detect() }
     }
 
@@ -112,37 +115,15 @@ impl Mixture {
     /// Makes `count` items wider than they are, in their own units.
     fn add_ridge(&self, count: f64, scatter: &mut [f64]) {
         if self.params.ridge > 0.0 {
-            for (j, scale) in self.units.scale.iter().enumerate() {
-                scatter[self.shape.diagonal_index(j)] +=
-                    count * self.params.ridge / (scale * scale);
-            }
+            let variance = |scale: &f64| count * self.params.ridge / (scale * scale);
+            self.shape.add_variances(self.units.scale.iter().map(variance), scatter);
         }
     }
-
-    /// Where the parts of a row begin: precision, linear, nu, scatter, end.
-    fn columns(&self) -> [usize; 5] {
-        let precision = if self.sticks() { 2 } else { 1 };
-        let linear = precision + if self.joint() { 1 } else { self.shape.len() };
-        let nu = linear + self.n_dims();
-        [precision, linear, nu, nu + 1, nu + 1 + self.shape.len()]
-    }
-
-    fn row<'a>(&self, row: &'a [f64]) -> Row<'a> {
-        let [precision, linear, nu, scatter, end] = self.columns();
-        Row {
-            weights: &row[..precision],
-            precision: &row[precision..linear],
-            linear: &row[linear..nu],
-            nu: row[nu],
-            scatter: &row[scatter..end],
-        }
-    }
-
 }
 
 impl Model for Mixture {
     type Data = Points;
-    type Expect = GaussianBlock;
+    type Expect = Densities;
     type Pass = Shared<Stats>;
     type Scratch = Scratch;
 
@@ -151,36 +132,41 @@ impl Model for Mixture {
     }
 
     fn layout(&self) -> Layout {
-        let [_, _, nu, _, width] = self.columns();
-        let raw_width = 1 + self.n_dims() + self.shape.len();
-        let mut layout = Layout::one_phase(self.params.components, width, raw_width);
+        let Columns { nu, end, .. } = self.columns();
+        let n_rows = self.params.components / self.per_row();
+        let mut layout = Layout::one_phase(n_rows, end, self.raw_width());
         if !self.joint() {
             let phase = |columns| Phase { rows: 0..layout.n_rows, columns };
-            layout.phases = vec![phase(0..nu), phase(nu..width)];
+            layout.phases = vec![phase(0..nu), phase(nu..end)];
         }
         layout
     }
 
     fn prior(&self, _hyper: &[f64], _row: usize, eta: &mut [f64]) {
-        let [precision, linear, nu, scatter, end] = self.columns();
+        let Columns { precision, linear, component, nu, scatter, .. } = self.columns();
         let prior = &self.prior;
-        if self.sticks() {
-            eta[..2].copy_from_slice(&[1.0, prior.concentration]);
-        } else {
-            eta[0] = prior.concentration;
-        }
         eta[nu] = prior.degrees_of_freedom;
-        eta[scatter..end].copy_from_slice(&prior.scatter);
-        if self.joint() {
-            let beta = prior.mean_precision;
-            eta[precision] = beta;
-            for (out, m) in eta[linear..nu].iter_mut().zip(&prior.mean) {
-                *out = beta * m;
+        eta[scatter..].copy_from_slice(&prior.scatter);
+        let (components, of_precision) = eta.split_at_mut(nu);
+        for eta in components.chunks_exact_mut(component) {
+            if self.sticks() {
+                eta[..2].copy_from_slice(&[1.0, prior.concentration]);
+            } else {
+                eta[0] = prior.concentration;
             }
-            self.shape.add_outer(beta, &prior.mean, &prior.mean, &mut eta[scatter..end]);
-        } else {
-            eta[precision..linear].copy_from_slice(&prior.mean_precision_matrix);
-            self.shape.times(&prior.mean_precision_matrix, &prior.mean, &mut eta[linear..nu]);
+            let (parts, out) = eta[precision..].split_at_mut(linear - precision);
+            if self.joint() {
+                let beta = prior.mean_precision;
+                parts[0] = beta;
+                for (out, m) in out.iter_mut().zip(&prior.mean) {
+                    *out = beta * m;
+                }
+                self.shape.add_outer(beta, &prior.mean, &prior.mean, &mut of_precision[1..]);
+            } else {
+                parts.copy_from_slice(&prior.mean_precision_matrix);
+                let shape = self.shape.of_means();
+                shape.times(&prior.mean_precision_matrix, &prior.mean, out);
+            }
         }
     }
 
@@ -189,7 +175,7 @@ impl Model for Mixture {
         Ok(())
     }
 
-    fn refresh(&self, lambda: &Lambda, _rows: &RowSet, expect: &mut GaussianBlock) {
+    fn refresh(&self, lambda: &Lambda, _rows: &RowSet, expect: &mut Densities) {
         *expect = self.densities(lambda.table());
     }
 
@@ -199,7 +185,7 @@ impl Model for Mixture {
 
     fn local_step(
         &self,
-        expect: &GaussianBlock,
+        expect: &Densities,
         shard: Shard<'_, Points>,
         ask: Ask,
         scratch: &mut Scratch,
@@ -211,56 +197,54 @@ impl Model for Mixture {
 
     fn to_natural(&self, target: Target<'_>, raw: &Stats, increment: &mut [f64]) {
         let Target { phase, row, old, .. } = target;
-        let d = self.n_dims();
-        let (count, first, second) = {
-            let raw = raw.row(row);
-            (raw[0], &raw[1..=d], &raw[d + 1..])
-        };
-        let [precision, linear, nu, scatter, end] = self.columns();
-        if phase == 0 {
-            increment[0] = count;
+        let Columns { precision, linear, component, nu, .. } = self.columns();
+        let (shape, joint) = (self.shape, self.joint());
+        let first = row * self.per_row();
+        let sums = || (0..self.per_row()).map(|i| self.sums(raw, first + i));
+        let moments = if joint { Vec::new() } else { self.valid_moments(&self.parts(old)) };
+        let (components, of_precision) = increment.split_at_mut(if phase == 0 { nu } else { 0 });
+        for (i, out) in components.chunks_exact_mut(component).enumerate() {
+            let Sums { count, first: sum, .. } = self.sums(raw, first + i);
+            out[0] = count;
             if self.sticks() {
-                increment[1] = (row + 1..raw.n_rows()).map(|l| raw.row(l)[0]).sum();
+                let later = first + i + 1..self.params.components;
+                out[1] = later.map(|l| self.sums(raw, l).count).sum();
+            }
+            let (parts, out) = out[precision..].split_at_mut(linear - precision);
+            if joint {
+                parts[0] = count;
+                out.copy_from_slice(sum);
+            } else {
+                let expected = shape.expected(&moments[i].precision);
+                shape.of_means().times(&expected, sum, out);
+                parts.iter_mut().zip(&expected).for_each(|(out, x)| *out = count * x);
             }
         }
-        if self.joint() {
-            increment[precision] = count;
-            increment[linear..nu].copy_from_slice(first);
-            increment[nu] = count;
-            increment[scatter..end].copy_from_slice(second);
-            self.add_ridge(count, &mut increment[scatter..end]);
-            return;
+        let Some((nu, scatter)) = of_precision.split_first_mut() else { return };
+        let count: f64 = sums().map(|sums| sums.count).sum();
+        *nu = count;
+        scatter.fill(0.0);
+        shape.add_second(self.sums(raw, first).second, scatter);
+        for (sums, m) in sums().zip(&moments) {
+            let Spread::Covariance(covariance) = &m.spread else { continue };
+            // S2 - S1 m' - m S1' + N (m m' + R^-1).
+            shape.add_covariance(sums.count, covariance, scatter);
+            shape.add_outer(-2.0, sums.first, &m.mean, scatter);
+            shape.add_outer(sums.count, &m.mean, &m.mean, scatter);
         }
-        let shape = self.shape;
-        let m = self.valid_moments(&self.row(old));
-        if phase == 0 {
-            let mut expected = vec![0.0; shape.len()];
-            shape.gram(&m.whitening, &mut expected);
-            expected.iter_mut().for_each(|x| *x *= m.nu);
-            shape.times(&expected, first, &mut increment[linear..nu]);
-            for (out, x) in increment[precision..linear].iter_mut().zip(&expected) {
-                *out = count * x;
-            }
-        } else {
-            let Spread::Covariance(covariance) = &m.spread else {
-                unreachable!("only the independent factorisation has two phases");
-            };
-            let out = &mut increment[1..];
-            increment_scatter(shape, count, first, second, &m.mean, covariance, out);
-            self.add_ridge(count, out);
-            increment[0] = count;
-        }
+        self.add_ridge(count, scatter);
     }
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
-        let row = self.row(lambda);
+        let parts = self.parts(lambda);
         let weights_floor = MARGIN * self.prior.concentration.min(1.0);
-        row.weights.iter().all(|&a| a > weights_floor)
-            && row.nu > (self.n_dims() as f64 - 1.0) * (1.0 + MARGIN) + MARGIN
-            && self.moments(&row).is_some()
+        let floor = self.shape.least_freedom();
+        parts.iter().all(|part| part.weights.iter().all(|&a| a > weights_floor))
+            && parts[0].nu > floor * (1.0 + MARGIN) + MARGIN
+            && self.moments(&parts).is_some()
     }
 
-    fn global_bound(&self, lambda: &Lambda, _expect: &GaussianBlock) -> f64 {
+    fn global_bound(&self, lambda: &Lambda, _expect: &Densities) -> f64 {
         bound::minus_divergence(self, lambda.table())
     }
 
@@ -285,25 +269,26 @@ impl Domain<Mixture> for Mixture {
     }
 
     fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        let row = self.row(lambda);
-        let prior = &self.prior;
+        let (parts, prior, shape) = (self.parts(lambda), &self.prior, self.shape);
         let most = 1.0 - MARGIN;
-        let mut excess = row.scatter.to_vec();
+        let mut excess = parts[0].scatter.to_vec();
         let subtract = |excess: &mut [f64], floor: &[f64]| {
             excess.iter_mut().zip(floor).for_each(|(e, f)| *e -= most * f);
         };
-        if self.joint() {
-            let mean: Vec<f64> = row.linear.iter().map(|l| l / row.precision[0]).collect();
-            self.shape.add_outer(-row.precision[0], &mean, &mean, &mut excess);
-        } else {
-            let mut excess = row.precision.to_vec();
-            subtract(&mut excess, &prior.mean_precision_matrix);
-            if !self.shape.cholesky(&mut excess) {
-                return false;
+        for part in &parts {
+            if self.joint() {
+                let mean: Vec<f64> = part.linear.iter().map(|l| l / part.precision[0]).collect();
+                shape.add_outer(-part.precision[0], &mean, &mean, &mut excess);
+            } else {
+                let mut excess = part.precision.to_vec();
+                subtract(&mut excess, &prior.mean_precision_matrix);
+                if !shape.of_means().cholesky(&mut excess) {
+                    return false;
+                }
             }
         }
         subtract(&mut excess, &prior.scatter);
-        row.nu >= most * prior.degrees_of_freedom && self.shape.cholesky(&mut excess)
+        parts[0].nu >= most * prior.degrees_of_freedom && shape.scatter().cholesky(&mut excess)
     }
 }
 
@@ -311,21 +296,4 @@ impl Judge<Mixture> for Mixture {
     fn score(&self, lambda: &Lambda, points: &Points, _population: usize) -> Scores {
         Scores { main: self.mean_log_predictive(lambda, points), named: Vec::new() }
     }
-}
-
-/// S2 - S1 m' - m S1' + N (m m' + R^-1).
-fn increment_scatter(
-    shape: Symmetric,
-    count: f64,
-    first: &[f64],
-    second: &[f64],
-    mean: &[f64],
-    covariance: &[f64],
-    out: &mut [f64],
-) {
-    for ((out, s), c) in out.iter_mut().zip(second).zip(covariance) {
-        *out = s + count * c;
-    }
-    shape.add_outer(-2.0, first, mean, out);
-    shape.add_outer(count, mean, mean, out);
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shape::Shape;
 use crate::read::POINTS;
 use crate::settings::Tables;
 use crate::step::guard::Guard;
@@ -113,7 +114,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         value_name: "X",
         help: "The Wishart prior's degrees of freedom",
-        default: "the number of columns + 2",
+        default: "the number of columns + 2; 3 if diagonal, 1 + 2/d if spherical",
         group: MODEL,
         python: Some("degrees_of_freedom_prior"),
         ..Setting::BLANK
@@ -184,10 +185,14 @@ choices! {
 choices! {
     /// The shape of the components.
     pub enum Covariance {
-        /// Any ellipsoid.
+        /// Any ellipsoid, each component its own.
         Full = "full",
-        /// Ellipsoids along the axes: the Wishart's scale matrix is diagonal.
+        /// Any ellipsoid, the same for all components.
+        Tied = "tied",
+        /// Ellipsoids along the axes: a variance for each column.
         Diagonal = "diagonal",
+        /// Spheres in the data's own units: one variance.
+        Spherical = "spherical",
     }
 }
 
@@ -258,7 +263,7 @@ pub struct MixtureParams {
     /// One Normal-Wishart, or independent q(mu) q(Lambda).
     #[serde(default = "normal_wishart")]
     pub factorisation: Factorisation,
-    /// Full or diagonal.
+    /// Full, tied, diagonal or spherical.
     #[serde(default = "full")]
     pub covariance: Covariance,
     /// Where a fit begins.
@@ -276,7 +281,8 @@ pub struct MixtureParams {
     /// beta0: how many items the prior mean is worth (default 0.01; 1 for independent q).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_precision: Option<f64>,
-    /// nu0, the Wishart's degrees of freedom (default: the number of columns plus 2).
+    /// nu0, the degrees of freedom of the precision's prior: how many items its scatter is worth, roughly (default:
+    /// such that the scatter is the prior mean of a covariance; d + 2, or 3 if diagonal, or 1 + 2/d if spherical).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<f64>,
     /// W0^-1, the prior's scatter matrix by rows, or its diagonal (default: the
@@ -336,6 +342,7 @@ impl MixtureParams {
 
     /// Checks everything that can be checked without the data, then what needs their shape.
     pub(super) fn check(&self, n_items: usize, n_dims: usize) -> Result<()> {
+        let shape = Shape::new(self.covariance, n_dims);
         if self.components == 0 {
             return Err(Error::config("components", 0, "a mixture needs at least one component"));
         }
@@ -364,7 +371,13 @@ impl MixtureParams {
         if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
             return Err(Error::config("ridge", self.ridge, "must be 0 or a positive number"));
         }
-        if let Some(dof) = self.degrees_of_freedom.filter(|&dof| dof <= n_dims as f64 - 1.0) {
+        // Of tied components scikit-learn's prior counts once for each.
+        let times = match self.defaults {
+            Defaults::ScikitLearn if shape.is_tied() => self.components as f64,
+            _ => 1.0,
+        };
+        let too_few = |&dof: &f64| dof * times <= shape.least_freedom();
+        if let Some(dof) = self.degrees_of_freedom.filter(too_few) {
             return Err(Error::config(
                 "degrees_of_freedom",
                 dof,
@@ -387,8 +400,11 @@ impl MixtureParams {
         };
         finite("mean", &self.mean, &[n_dims])?;
         match self.covariance {
-            Covariance::Full => finite("scatter", &self.scatter, &[n_dims * n_dims]),
+            Covariance::Full | Covariance::Tied => {
+                finite("scatter", &self.scatter, &[n_dims * n_dims])
+            }
             Covariance::Diagonal => finite("scatter", &self.scatter, &[n_dims]),
+            Covariance::Spherical => finite("scatter", &self.scatter, &[1]),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A fitted mixture as the numbers of its distributions, in the data's units: what other packages
 //! call its parameters.
 
+use super::shape::Precision;
 use super::{Mixture, Spread};
 use crate::math::table::Table;
 
 /// q and its prior. Matrices are by rows, component after component; diagonals where covariances are
-/// diagonal.
+/// diagonal, one number where they are spheres, and the one matrix of tied components once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
     /// The Dirichlet's parameters; of sticks, the first ones of their Beta distributions.
@@ -14,7 +15,7 @@ pub struct Posterior {
     pub concentration_rest: Option<Vec<f64>>,
     /// beta, if q(mu, Lambda) is a Normal-Wishart.
     pub mean_precision: Option<Vec<f64>>,
-    /// nu.
+    /// nu; one for all of tied components.
     pub degrees_of_freedom: Vec<f64>,
     /// Upper triangular U with `E[Lambda] = U U'`.
     pub precision_factors: Vec<f64>,
@@ -45,35 +46,37 @@ impl Mixture {
     /// # Ok::<(), lehr::Error>(())
     /// ```
     pub fn posterior(&self, lambda: &Table) -> Posterior {
-        let (d, shape) = (self.n_dims(), self.shape);
+        let (d, stored) = (self.n_dims(), self.shape.scatter());
         let scale = &self.units.scale;
-        let column = |at: usize| lambda.rows().map(|row| row[at]).collect::<Vec<f64>>();
+        let column = |at: usize| self.rows(lambda).map(|row| row.weights[at]).collect::<Vec<f64>>();
         let mut mean_precision = Vec::new();
         let mut degrees_of_freedom = Vec::new();
         let mut precision_factors = Vec::new();
         for row in lambda.rows() {
-            let m = self.valid_moments(&self.row(row));
-            if let Spread::Beta(beta) = m.spread {
-                mean_precision.push(beta);
-            }
-            degrees_of_freedom.push(m.nu);
+            let moments = self.valid_moments(&self.parts(row));
+            mean_precision.extend(moments.iter().filter_map(|m| match m.spread {
+                Spread::Beta(beta) => Some(beta),
+                Spread::Covariance(_) => None,
+            }));
+            let Precision { nu, whitening, .. } = &*moments[0].precision;
+            degrees_of_freedom.push(*nu);
             // E[Lambda] = nu C^-T C^-1 in z, and z = x / scale.
-            let root = m.nu.sqrt();
-            if shape.is_diagonal() {
-                precision_factors.extend(m.whitening.iter().zip(scale).map(|(w, s)| root * w / s));
+            let root = nu.sqrt();
+            if stored.is_diagonal() {
+                precision_factors.extend(whitening.iter().zip(scale).map(|(w, s)| root * w / s));
                 continue;
             }
             for (i, scale) in scale.iter().enumerate() {
-                let entry = |j: usize| if j < i { 0.0 } else { m.whitening[j * (j + 1) / 2 + i] };
+                let entry = |j: usize| if j < i { 0.0 } else { whitening[j * (j + 1) / 2 + i] };
                 precision_factors.extend((0..d).map(|j| root * entry(j) / scale));
             }
         }
         let prior = &self.prior;
-        let prior_scatter = if shape.is_diagonal() {
+        let prior_scatter = if stored.is_diagonal() {
             prior.scatter.iter().zip(scale).map(|(x, s)| x * s * s).collect()
         } else {
             let mut dense = vec![0.0; d * d];
-            shape.to_dense(&prior.scatter, &mut dense);
+            stored.to_dense(&prior.scatter, &mut dense);
             dense.iter_mut().enumerate().for_each(|(at, x)| *x *= scale[at / d] * scale[at % d]);
             dense
         };

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
+use super::shape::Shape;
 use crate::data::{Points, Rows};
 use crate::error::{advice, setting};
 use crate::math::kernels::TILE;
@@ -158,12 +159,10 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         return Err(Error::data("all rows that are left to fit have a weight of 0"));
     }
     let (mean, deviation) = column_moments(points)?;
-    let scale = deviation.iter().map(|&s| power_of_two(s)).collect();
-    let units = Units { shift: mean, scale };
-    let shape = match params.covariance {
-        Covariance::Full => Symmetric::full(d),
-        Covariance::Diagonal => Symmetric::diagonal(d),
-    };
+    let units = Units { shift: mean, scale: scales(params.covariance, &deviation) };
+    // Spheres are spheres in the data's units, so all columns have the same scale.
+    let kind = Shape::new(params.covariance, d);
+    let shape = kind.of_means();
     let plain = covariance(points, &units, shape);
     let mut covariance = plain.clone();
     for i in 0..d {
@@ -171,31 +170,33 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     }
 
     let theirs = params.defaults == Defaults::ScikitLearn;
-    let scatter = match &params.scatter {
+    let mut scatter = match &params.scatter {
         // Collinear columns have no density without a little help.
-        None if theirs && shape.cholesky(&mut plain.clone()) => plain,
-        None if theirs => covariance.clone(),
+        None if theirs && shape.cholesky(&mut plain.clone()) => kind.mean_variance(plain),
+        None if theirs => kind.mean_variance(covariance.clone()),
         None => {
             let share = (params.components as f64).powf(-2.0 / d as f64);
-            covariance.iter().map(|c| c * share).collect()
+            kind.mean_variance(covariance.iter().map(|c| c * share).collect())
         }
         Some(given) => {
-            let mut packed = vec![0.0; shape.len()];
+            let mut packed = vec![0.0; kind.scatter().len()];
             let z =
                 |i: usize, j: usize| given_entry(given, d, i, j) / units.scale[i] / units.scale[j];
-            for i in 0..d {
-                if shape.is_diagonal() {
-                    packed[i] = given[i] / units.scale[i] / units.scale[i];
-                    continue;
+            if kind.scatter().is_diagonal() {
+                for (i, (packed, given)) in packed.iter_mut().zip(given).enumerate() {
+                    *packed = given / units.scale[i] / units.scale[i];
                 }
-                for j in 0..=i {
-                    packed[i * (i + 1) / 2 + j] = z(i, j);
+            } else {
+                for i in 0..d {
+                    for j in 0..=i {
+                        packed[i * (i + 1) / 2 + j] = z(i, j);
+                    }
                 }
             }
             packed
         }
     };
-    if params.scatter.is_some() && !shape.cholesky(&mut scatter.clone()) {
+    if params.scatter.is_some() && !kind.scatter().cholesky(&mut scatter.clone()) {
         return Err(Error::config(
             "scatter",
             "the matrix given",
@@ -227,8 +228,13 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         Weights::Sticks if !theirs => 1.0,
         _ => 1.0 / params.components as f64,
     });
-    let usual_freedom = if theirs { d as f64 } else { d as f64 + 2.0 };
-    let degrees_of_freedom = params.degrees_of_freedom.unwrap_or(usual_freedom);
+    let usual_freedom = if theirs { d as f64 } else { kind.usual_freedom() };
+    let mut degrees_of_freedom = params.degrees_of_freedom.unwrap_or(usual_freedom);
+    if theirs && kind.is_tied() {
+        // Their prior of a shared precision counts once for each component.
+        degrees_of_freedom *= params.components as f64;
+        scatter.iter_mut().for_each(|x| *x *= params.components as f64);
+    }
     let prior = Prior {
         concentration,
         mean,
@@ -238,6 +244,18 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         scatter,
     };
     Ok((units, prior))
+}
+
+/// The scale of each column: a power of two near its deviation, or near the typical deviation where they must be the
+/// same.
+fn scales(covariance: Covariance, deviation: &[f64]) -> Vec<f64> {
+    if covariance != Covariance::Spherical {
+        return deviation.iter().map(|&s| power_of_two(s)).collect();
+    }
+    // Fractions of the largest: squares of 1e200 would overflow.
+    let largest = deviation.iter().fold(0.0f64, |a, &b| a.max(b));
+    let mean = deviation.iter().map(|s| (s / largest).powi(2)).sum::<f64>();
+    vec![power_of_two(largest * (mean / deviation.len() as f64).sqrt()); deviation.len()]
 }
 
 /// Entry (i, j) of a matrix given by rows, symmetrised.

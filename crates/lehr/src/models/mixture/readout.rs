@@ -4,10 +4,13 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::expect::{Densities, Gaussians};
+use super::local::Tile;
+use super::missing::Pattern;
 use super::{Mixture, Scratch, Spread};
 use crate::data::Points;
 use crate::lambda::Lambda;
-use crate::math::kernels::{GaussianBlock, pad_to_lanes, softmax};
+use crate::math::kernels::{TILE, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
 use crate::model::{Model, RowSet, SHARD, Shard, for_each_item, weighted_mean};
@@ -21,16 +24,16 @@ pub struct Component {
     pub size: f64,
     /// `E[mu_k]`.
     pub mean: Vec<f64>,
-    /// `E[Lambda_k]^-1`, row by row (or its diagonal).
+    /// `E[Lambda_k]^-1`: row by row, or its diagonal, or the one variance of a sphere.
     pub covariance: Vec<f64>,
-    /// `E[Lambda_k]`, row by row (or its diagonal).
+    /// `E[Lambda_k]`, likewise.
     pub precision: Vec<f64>,
 }
 
 /// How many items each component holds.
 fn sizes(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     let prior = if mixture.sticks() { 1.0 } else { mixture.prior.concentration };
-    lambda.rows().map(|row| (row[0] - prior).max(0.0)).collect()
+    mixture.rows(lambda).map(|row| (row.weights[0] - prior).max(0.0)).collect()
 }
 
 /// Sticks only: reorders the components from large to small and cuts the sticks anew. With
@@ -46,10 +49,13 @@ pub(super) fn sort_by_size(mixture: &Mixture, lambda: &mut Table) {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
     let old = lambda.clone();
+    // Components follow each other, as rows or within the one row of tied components.
+    let columns = mixture.columns();
+    let width = if mixture.shape.is_tied() { columns.component } else { columns.end };
     let mut rest = 0.0;
     for (new, &from) in order.iter().enumerate().rev() {
-        let row = lambda.row_mut(new);
-        row.copy_from_slice(old.row(from));
+        let row = &mut lambda.values_mut()[new * width..][..width];
+        row.copy_from_slice(&old.values()[from * width..][..width]);
         row[1] = mixture.prior.concentration + rest;
         rest += sizes[from];
     }
@@ -58,13 +64,12 @@ pub(super) fn sort_by_size(mixture: &Mixture, lambda: &mut Table) {
 /// E[pi_k]; for sticks, made to sum to 1 although the truncation leaves a rest.
 fn expected_weights(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     let mut rest = 1.0;
-    let mut weights: Vec<f64> = lambda
-        .rows()
+    let mut weights: Vec<f64> = mixture
+        .rows(lambda)
         .map(|row| {
-            if !mixture.sticks() {
-                return row[0];
-            }
-            let v = row[0] / (row[0] + row[1]);
+            let &[a, ref b @ ..] = row.weights else { return 0.0 };
+            let [b] = b else { return a };
+            let v = a / (a + b);
             let weight = rest * v;
             rest *= 1.0 - v;
             weight
@@ -80,31 +85,24 @@ impl Mixture {
     pub fn components(&self, lambda: &Table) -> Vec<Component> {
         let d = self.n_dims();
         let (weights, sizes) = (expected_weights(self, lambda), sizes(self, lambda));
-        let scale = &self.units.scale;
+        let (scale, stored) = (&self.units.scale, self.shape.scatter());
         let read = |packed: &[f64], power: i32| {
             let unit = |i: usize, j: usize| (scale[i] * scale[j]).powi(power);
-            if self.shape.is_diagonal() {
+            if stored.is_diagonal() {
                 return packed.iter().enumerate().map(|(i, x)| x * unit(i, i)).collect();
             }
             let mut dense = vec![0.0; d * d];
-            self.shape.to_dense(packed, &mut dense);
+            stored.to_dense(packed, &mut dense);
             dense.iter_mut().enumerate().for_each(|(at, x)| *x *= unit(at / d, at % d));
             dense
         };
-        lambda
-            .rows()
-            .enumerate()
-            .map(|(k, row)| {
-                let row = self.row(row);
-                let m = self.valid_moments(&row);
-                let mut precision = vec![0.0; self.shape.len()];
-                self.shape.gram(&m.whitening, &mut precision);
-                precision.iter_mut().for_each(|x| *x *= m.nu);
-                let mut covariance = row.scatter.to_vec();
-                if let Spread::Beta(beta) = m.spread {
-                    self.shape.add_outer(-beta, &m.mean, &m.mean, &mut covariance);
-                }
-                covariance.iter_mut().for_each(|x| *x /= m.nu);
+        let moments = self.all_moments(lambda).into_iter().enumerate();
+        moments
+            .map(|(k, m)| {
+                let nu = m.precision.nu;
+                let mut precision = self.shape.scale(&m.precision);
+                precision.iter_mut().for_each(|x| *x *= nu);
+                let covariance: Vec<f64> = m.precision.scatter.iter().map(|x| x / nu).collect();
                 let mean = (0..d).map(|j| m.mean[j] * scale[j] + self.units.shift[j]).collect();
                 Component {
                     weight: weights[k],
@@ -142,13 +140,12 @@ impl Mixture {
                 let weights = [1.0; SHARD];
                 let ones = &weights[..items.len()];
                 let shard = Shard { data: points, items, weights: ones, rows: &rows, warm: &[] };
-                self.for_tiles(&expect, &shard, scratch, |scratch, range| {
+                self.for_tiles(&expect, &shard, scratch, |scratch, tile| {
+                    let Tile::Items(places, _) = tile else { return };
                     let Scratch { logits, resp, log_sums, .. } = scratch;
-                    let ones = &weights[range.clone()];
-                    softmax(self.isa, range.len(), k, logits, ones, resp, log_sums);
-                    let rows = out[range.start * k..range.end * k].chunks_exact_mut(k);
-                    for (row, resp) in rows.zip(resp.chunks_exact(padded)) {
-                        row.copy_from_slice(&resp[..k]);
+                    softmax(self.isa, places.len(), k, logits, ones, resp, log_sums);
+                    for (&place, resp) in places.iter().zip(resp.chunks_exact(padded)) {
+                        out[place as usize * k..][..k].copy_from_slice(&resp[..k]);
                     }
                 });
             },
@@ -176,8 +173,9 @@ impl Mixture {
 /// ln of the mixture of Student t densities, with E[pi] as weights.
 ///
 /// Exact for a Normal-Wishart q: degrees of freedom nu + 1 - d, scale (beta + 1) / (beta (nu + 1 -
-/// d)) W^-1. For independent q(mu) q(Lambda) the integral has no closed form; the scale is then
-/// W^-1 / (nu + 1 - d) + R^-1, which adds the mean's covariance to the Student t of known mean.
+/// d)) W^-1; likewise for the other shapes, of which the diagonal one is a product over columns. For independent
+/// q(mu) q(Lambda) the integral has no closed form; the scale is then W^-1 / (nu + 1 - d) + R^-1, which adds the
+/// mean's covariance to the Student t of known mean.
 fn log_predictive(
     mixture: &Mixture,
     lambda: &Table,
@@ -185,52 +183,141 @@ fn log_predictive(
     scratch: &mut Scratch,
     out: &mut [f64],
 ) {
-    let (d, shape, k) = (mixture.n_dims(), mixture.shape, mixture.params.components);
-    let weights = expected_weights(mixture, lambda);
-    let mut block = GaussianBlock::new(k, d, shape.is_diagonal());
-    let mut students = Vec::with_capacity(k);
-    let mut shift = vec![0.0; d];
-    for (k, row) in lambda.rows().enumerate() {
-        let row = mixture.row(row);
-        let m = mixture.valid_moments(&row);
-        let dof = m.nu + 1.0 - d as f64;
-        let (whitening, ln_det_scale) = match &m.spread {
-            Spread::Beta(beta) => {
-                let scale = (beta + 1.0) / (beta * dof);
-                let root = 1.0 / scale.sqrt();
-                let whitening = m.whitening.iter().map(|x| x * root).collect();
-                (whitening, m.ln_det_scatter + d as f64 * scale.ln())
-            }
-            Spread::Covariance(covariance) => {
-                let mut scale: Vec<f64> =
-                    row.scatter.iter().zip(covariance).map(|(s, c)| s / dof + c).collect();
-                assert!(shape.cholesky(&mut scale), "a sum of positive definite matrices");
-                let ln_det = shape.ln_det(&scale);
-                shape.invert_lower(&mut scale);
-                (scale, ln_det)
-            }
-        };
-        shape.lower_times(&whitening, &m.mean, &mut shift);
-        block.set(k, 0.0, &whitening, &shift);
-        let half = 0.5 * (dof + d as f64);
-        let constant = weights[k].ln() + ln_gamma(half)
-            - ln_gamma(0.5 * dof)
-            - 0.5 * d as f64 * (dof * std::f64::consts::PI).ln()
-            - 0.5 * ln_det_scale
-            + mixture.units.ln_jacobian();
-        students.push((constant, half, dof));
-    }
-    mixture.for_tiles(&block, &shard, scratch, |scratch, range| {
-        let tile = crate::math::kernels::TILE;
-        for n in range.clone() {
-            let slot = n - range.start;
-            // The kernel's log density without offset is -square / 2.
-            let ln = |(k, &(constant, half, dof)): (usize, &(f64, f64, f64))| {
-                constant - half * (-2.0 * scratch.logits[k * tile + slot] / dof).ln_1p()
+    let students = Students::new(mixture, lambda);
+    mixture.for_tiles(&students.densities, &shard, scratch, |scratch, tile| {
+        let Tile::Items(places, pattern) = tile else { return };
+        let marginal = pattern.map(|pattern| students.marginal(mixture, pattern));
+        let all = marginal.as_ref().unwrap_or(&students.all);
+        for (slot, &place) in places.iter().enumerate() {
+            let ln = |(k, student): (usize, &Student)| match &students.by_column {
+                // The kernel's log density less its offset is -square / 2.
+                None => {
+                    let offset = pattern.map_or(0.0, |pattern| pattern.offsets[k]);
+                    student.ln_density(-2.0 * (scratch.logits[k * TILE + slot] - offset))
+                }
+                Some(columns) => {
+                    let observed = |i: usize| pattern.map_or(i, |pattern| pattern.observed[i]);
+                    let n_observed = pattern.map_or(columns[k].len(), |p| p.observed.len());
+                    scratch.tile[..n_observed * TILE]
+                        .chunks_exact(TILE)
+                        .enumerate()
+                        .map(|(i, x)| columns[k][observed(i)].ln_density_at(x[slot]))
+                        .fold(student.constant, |sum, ln| sum + ln)
+                }
             };
-            let top = students.iter().enumerate().map(ln).fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = students.iter().enumerate().map(|s| (ln(s) - top).exp()).sum();
-            out[n] = top + sum.ln();
+            let top = all.iter().enumerate().map(ln).fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = all.iter().enumerate().map(|s| (ln(s) - top).exp()).sum();
+            out[place as usize] = top + sum.ln();
         }
     });
+}
+
+/// The Student t densities with which the components of a mixture predict.
+struct Students {
+    densities: Densities,
+    /// One for each component; where columns are predicted one by one, only the constants mean something.
+    all: Vec<Student>,
+    by_column: Option<Vec<Vec<Column>>>,
+    ln_weights: Vec<f64>,
+}
+
+/// A Student t density as a function of the squared distance.
+struct Student {
+    constant: f64,
+    half: f64,
+    freedom: f64,
+}
+
+impl Student {
+    /// Of `d` dimensions, with the determinant of its scale matrix and the logarithm of its weight.
+    fn new(ln_weight: f64, d: usize, freedom: f64, ln_det_scale: f64) -> Self {
+        let half = 0.5 * (freedom + d as f64);
+        let constant = ln_weight + ln_gamma(half)
+            - ln_gamma(0.5 * freedom)
+            - 0.5 * d as f64 * (freedom * std::f64::consts::PI).ln()
+            - 0.5 * ln_det_scale;
+        Student { constant, half, freedom }
+    }
+
+    fn ln_density(&self, square: f64) -> f64 {
+        self.constant - self.half * (square / self.freedom).ln_1p()
+    }
+}
+
+/// The density of one column.
+struct Column {
+    student: Student,
+    mean: f64,
+    /// The reciprocal of its scale.
+    root: f64,
+}
+
+impl Column {
+    fn ln_density_at(&self, x: f64) -> f64 {
+        let y = (x - self.mean) * self.root;
+        self.student.ln_density(y * y)
+    }
+}
+
+impl Students {
+    fn new(mixture: &Mixture, lambda: &Table) -> Self {
+        let (d, shape) = (mixture.n_dims(), mixture.shape);
+        let ln_weights: Vec<f64> =
+            expected_weights(mixture, lambda).iter().map(|weight| weight.ln()).collect();
+        let mut gaussians = Gaussians::new(mixture);
+        let mut all = Vec::with_capacity(mixture.params.components);
+        let mut by_column = shape.predicts_by_column().then(Vec::new);
+        for (k, m) in mixture.all_moments(lambda).iter().enumerate() {
+            let (nu, scatter) = (m.precision.nu, &m.precision.scatter);
+            let (freedom, divisor) = (shape.student_freedom(nu), shape.student_divisor(nu));
+            let (whitening, ln_det_scale) = match &m.spread {
+                Spread::Beta(beta) => {
+                    let scale = (beta + 1.0) / (beta * divisor);
+                    let ln_det = shape.ln_det_of(&m.precision) + d as f64 * scale.ln();
+                    (shape.whitening(&m.precision, 1.0 / scale.sqrt()), ln_det)
+                }
+                Spread::Covariance(covariance) => {
+                    let mut scale = covariance.clone();
+                    let scatter = scatter.iter().map(|s| s / divisor).collect();
+                    scale.iter_mut().zip(shape.spread_out(scatter)).for_each(|(c, s)| *c += s);
+                    let shape = shape.of_means();
+                    assert!(shape.cholesky(&mut scale), "a sum of positive definite matrices");
+                    let ln_det = shape.ln_det(&scale);
+                    shape.invert_lower(&mut scale);
+                    (scale, ln_det)
+                }
+            };
+            let (ln_weight, jacobian) = (ln_weights[k], mixture.units.ln_jacobian());
+            gaussians.set(k, 0.0, &whitening, &m.mean);
+            match &mut by_column {
+                None => {
+                    let student = Student::new(ln_weight, d, freedom, ln_det_scale);
+                    all.push(Student { constant: student.constant + jacobian, ..student });
+                }
+                Some(columns) => {
+                    let of = |(&root, &mean): (&f64, &f64)| Column {
+                        student: Student::new(0.0, 1, freedom, -2.0 * root.ln()),
+                        mean,
+                        root,
+                    };
+                    columns.push(whitening.iter().zip(&m.mean).map(of).collect());
+                    all.push(Student { constant: ln_weight + jacobian, half: 0.0, freedom });
+                }
+            }
+        }
+        Students { densities: gaussians.done(), all, by_column, ln_weights }
+    }
+
+    /// The densities of the observed columns alone: marginals of Student t densities are Student t densities.
+    fn marginal(&self, mixture: &Mixture, pattern: &Pattern) -> Vec<Student> {
+        let scale = &mixture.units.scale;
+        let jacobian: f64 = pattern.observed.iter().map(|&j| -scale[j].ln()).sum();
+        let each = self.all.iter().zip(&self.ln_weights).zip(&pattern.ln_dets);
+        each.map(|((all, ln_weight), &ln_det)| {
+            let student = Student::new(*ln_weight, pattern.observed.len(), all.freedom, ln_det);
+            let own = if self.by_column.is_some() { *ln_weight } else { student.constant };
+            Student { constant: own + jacobian, ..student }
+        })
+        .collect()
+    }
 }

@@ -35,11 +35,11 @@ impl Mixture {
             })
             .collect();
         labels.sort_unstable();
-        let shape = self.shape;
+        let shape = self.shape.of_means();
         let roots: Vec<Vec<f64>> = components
             .iter()
             .map(|component| {
-                let mut root = packed(shape, &component.covariance);
+                let mut root = packed(shape, &self.shape.spread_out(component.covariance.clone()));
                 assert!(shape.cholesky(&mut root), "a covariance is positive definite");
                 root
             })

@@ -76,32 +76,40 @@ fn statistics(
                 resp.iter_mut().for_each(|r| *r *= w[n as usize]);
             }
         }
-        mixture.add_moments(items.len(), &mut scratch);
+        mixture.add_moments(items.len(), None, &mut scratch);
     }
-    mixture.flush_moments(&mut scratch, &mut stats);
+    mixture.flush_moments(None, &mut scratch, &mut stats);
     stats
 }
 
 /// K components of equal size around random items, each with the prior's spread.
 fn around_random_points(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
-    let (k, d, shape) = (mixture.params.components, mixture.n_dims(), mixture.shape);
+    let (k, d) = (mixture.params.components, mixture.n_dims());
     let layout = mixture.layout();
     let mut stats = Stats::new(layout.n_rows, layout.raw_width);
     let size = total_weight(points) / k as f64;
     let chosen = distinct(points.n_items(), k, rng);
     let mut tile = vec![0.0; d * TILE];
     let mut x = vec![0.0; d];
-    for (row, n) in chosen.into_iter().enumerate() {
+    for (component, n) in chosen.into_iter().enumerate() {
         mixture.units.load(points, &[n], &mut tile);
         x.iter_mut().enumerate().for_each(|(j, x)| *x = tile[j * TILE]);
-        let out = stats.row_mut(row);
-        out[0] = size;
-        x.iter().zip(&mut out[1..]).for_each(|(x, o)| *o = size * x);
-        let second = &mut out[1 + d..];
-        second.iter_mut().zip(&mixture.prior.scatter).for_each(|(s, c)| *s = size * c);
-        shape.add_outer(size, &x, &x, second);
+        mixture.add_around(component, size, &x, &mixture.prior.scatter, &mut stats);
     }
     stats
+}
+
+impl Mixture {
+    /// Adds the sums of `size` items around `mean`, whose scatter is `scatter` an item, to those of a component.
+    fn add_around(&self, k: usize, size: f64, mean: &[f64], scatter: &[f64], stats: &mut Stats) {
+        let (row, own, second) = self.place(k);
+        let row = stats.row_mut(row);
+        row[own] += size;
+        mean.iter().zip(&mut row[own + 1..]).for_each(|(x, o)| *o += size * x);
+        let mut about = scatter.iter().map(|c| size * c).collect::<Vec<_>>();
+        self.shape.add_outer(size, mean, mean, &mut about);
+        self.shape.add_as_second(&about, &mut row[second..]);
+    }
 }
 
 /// `k` different numbers below `n`.
@@ -145,7 +153,7 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: us
         resp.fill(0.0);
         resp[clusters.next().expect("one per item")] = 1.0;
     });
-    let sampled: f64 = (0..k).map(|row| stats.row(row)[0]).sum();
+    let sampled: f64 = (0..k).map(|k| mixture.sums(&stats, k).count).sum();
     let scale = total_weight(points) / sampled;
     stats.values_mut().iter_mut().for_each(|s| *s *= scale);
     stats

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Covariance, Mixture, MixtureParams, Prior, Units};
+use super::shape::Shape;
+use super::{Mixture, MixtureParams, Prior, Units};
 use crate::data::Points;
 use crate::error::{advice, setting};
 use crate::lambda::Lambda;
-use crate::math::packed::Symmetric;
 use crate::models::{NamedArray, Stored};
 use crate::store::Files;
 use crate::{Error, Result};
@@ -70,10 +70,8 @@ impl Stored for Mixture {
         let Frozen { units, prior } = &frozen;
         let d = units.shift.len();
         params.check(usize::MAX, d)?;
-        let shape = match params.covariance {
-            Covariance::Full => Symmetric::full(d),
-            Covariance::Diagonal => Symmetric::diagonal(d),
-        };
+        let shape = Shape::new(params.covariance, d);
+        let (stored, of_means) = (shape.scatter(), shape.of_means());
         let finite = |values: &[f64], length: usize| {
             values.len() == length && values.iter().all(|x| x.is_finite())
         };
@@ -86,11 +84,11 @@ impl Stored for Mixture {
             && positive(prior.concentration)
             && positive(prior.mean_precision)
             && positive(prior.degrees_of_freedom)
-            && prior.degrees_of_freedom > d as f64 - 1.0
-            && finite(&prior.scatter, shape.len())
-            && finite(&prior.mean_precision_matrix, shape.len())
-            && shape.cholesky(&mut prior.scatter.clone())
-            && shape.cholesky(&mut prior.mean_precision_matrix.clone());
+            && prior.degrees_of_freedom > shape.least_freedom()
+            && finite(&prior.scatter, stored.len())
+            && finite(&prior.mean_precision_matrix, of_means.len())
+            && stored.cholesky(&mut prior.scatter.clone())
+            && of_means.cholesky(&mut prior.mean_precision_matrix.clone());
         if !fits {
             return Err(Error::config(
                 "frozen",
@@ -104,10 +102,12 @@ impl Stored for Mixture {
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
         let components = self.components(lambda.table());
         let (k, d) = (components.len(), self.n_dims());
-        let mut matrix_shape = vec![k, d];
-        if !self.shape.is_diagonal() {
-            matrix_shape.push(d);
-        }
+        // One for each component; tied ones are written again for each, so that readers need not know.
+        let matrix_shape = match components[0].covariance.len() {
+            1 if d > 1 => vec![k],
+            n if n == d && self.shape.scatter().is_diagonal() => vec![k, d],
+            _ => vec![k, d, d],
+        };
         let array = |name, shape: Vec<usize>, values: Vec<f64>| NamedArray { name, shape, values };
         vec![
             array("weights", vec![k], components.iter().map(|c| c.weight).collect()),
