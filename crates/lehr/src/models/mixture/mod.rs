@@ -21,6 +21,7 @@ mod params;
 mod prior;
 mod expect;
 mod local;
+mod missing;
 mod bound;
 mod start;
 mod readout;
@@ -79,6 +80,7 @@ pub struct Mixture {
 impl Mixture {
     /// A mixture whose units and missing priors are taken from `points`.
     pub fn new(params: MixtureParams, points: &Points) -> Result<Self> {
+        missing::refuse(points)?;
         let (units, prior) = prior::from_data(&params, points)?;
         Ok(Self::assemble(params, units, prior))
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Covariance, Mixture, MixtureParams, Prior, Units};
+use super::{Covariance, Mixture, MixtureParams, Prior, Units, missing};
 use crate::data::Points;
 use crate::error::{advice, setting};
 use crate::lambda::Lambda;
@@ -26,6 +26,7 @@ impl Stored for Mixture {
     type Frozen = Frozen;
 
     fn check_fits(&self, data: &Points, names: &[String]) -> Result<()> {
+        missing::refuse(data)?;
         if data.n_dims() != self.n_dims() {
             let (found, fitted) = (data.n_dims(), self.n_dims());
             let listed = match names {
