@@ -35,7 +35,7 @@ pub fn in_words(error: &lehr::Error) -> String {
 }
 
 /// A setting as a flag, if it has one, and something to do as a command.
-fn words(part: &Part) -> Option<String> {
+pub fn words(part: &Part) -> Option<String> {
     match part {
         Part::Text(_) => None,
         Part::Setting { name, value } => flag(name, value.as_deref()),

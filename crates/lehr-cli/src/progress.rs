@@ -8,10 +8,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use lehr::error::Advice;
 use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
+use crate::complaint::words;
 use crate::text::{number, rounded};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -58,6 +60,7 @@ pub struct Seen {
 /// of all starts together, so that the time left is the whole time left.
 pub struct Bar {
     bar: ProgressBar,
+    quiet: bool,
     steps: u64,
     n_init: u32,
     restart: u32,
@@ -81,7 +84,8 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(None, target);
         let style = "{prefix}{bar:24.cyan/dim} {pos}/{len}  {msg}  {eta} left";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        Bar { bar, steps: 0, n_init: 1, restart: 0, block: None, items: 0, seen: Seen::default() }
+        let seen = Seen::default();
+        Bar { bar, quiet, steps: 0, n_init: 1, restart: 0, block: None, items: 0, seen }
     }
 
     /// Removes the bar.
@@ -150,6 +154,12 @@ impl Watcher for Bar {
 
     fn warn(&mut self, message: &str) {
         self.bar.suspend(|| eprintln!("warning: {message}"));
+    }
+
+    fn note(&mut self, note: &Advice) {
+        if !self.quiet {
+            self.bar.suspend(|| eprintln!("note: {}", note.told(words)));
+        }
     }
 
     fn wants_stop(&self) -> bool {

@@ -31,8 +31,8 @@ fn batches(reader: RecordBatchStreamReader) -> PyResult<Vec<RecordBatch>> {
     reader.map(|batch| batch.map_err(|error| data_error(error.to_string()))).collect()
 }
 
-/// All columns as rows of numbers, and their names.
-pub fn matrix(frame: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, Vec<String>)> {
+/// All columns as rows of numbers, and their names; with `missing`, NaN where a cell is empty.
+pub fn matrix(frame: &Bound<'_, PyAny>, missing: bool) -> PyResult<(Vec<f64>, Vec<String>)> {
     let reader = stream(frame)?;
     let names: Vec<String> =
         reader.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -43,7 +43,9 @@ pub fn matrix(frame: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, Vec<String>)> {
     let mut first = 0;
     for batch in &batches {
         for (j, (column, name)) in batch.columns().iter().zip(&names).enumerate() {
-            numbers(column, name, |i, x| values[(first + i) * width + j] = x)?;
+            let mut see = |i: usize, x: f64| values[(first + i) * width + j] = x;
+            numbers(column, name, missing, &mut see)?;
+            (0..column.len()).filter(|&i| column.is_null(i)).for_each(|i| see(i, f64::NAN));
         }
         first += batch.num_rows();
     }
@@ -69,14 +71,19 @@ pub fn ratings(
     };
     let mut values = Vec::new();
     for column in columns(rating)? {
-        numbers(column, rating, |_, x| values.push(x as f32))?;
+        numbers(column, rating, false, |_, x| values.push(x as f32))?;
     }
     Ok((names(&columns(user)?, user)?, names(&columns(item)?, item)?, values))
 }
 
-/// Hands out the numbers of a column.
-fn numbers(column: &dyn Array, name: &str, mut see: impl FnMut(usize, f64)) -> PyResult<()> {
-    if column.null_count() > 0 {
+/// Hands out the numbers of a column, any number for an empty cell if there may be some.
+fn numbers(
+    column: &dyn Array,
+    name: &str,
+    missing: bool,
+    mut see: impl FnMut(usize, f64),
+) -> PyResult<()> {
+    if column.null_count() > 0 && !missing {
         return Err(data_error(format!(
             "column {name} has empty cells; fill them in or leave the rows out"
         )));

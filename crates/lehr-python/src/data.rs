@@ -47,35 +47,44 @@ pub struct Points {
 
 #[pymethods]
 impl Points {
-    /// Of an array of float64 or float32 in C order, which is read where it is.
+    /// Of an array of float64 or float32 in C order, which is read where it is; with `missing`, NaN stands for
+    /// a number that is missing.
     #[staticmethod]
-    #[pyo3(signature = (values, weights=None, names=None))]
+    #[pyo3(signature = (values, weights=None, names=None, missing=false))]
     fn from_array(
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         names: Option<Vec<String>>,
+        missing: bool,
     ) -> PyResult<Self> {
         let (rows, n_dims) = matrix(values)?;
         let weights = copied(weights)?;
-        let data = py.detach(|| {
-            guarded(|| named(lehr::data::Points::shared(rows, n_dims)?, weights, names))
-        })?;
+        let points = match missing {
+            true => lehr::data::Points::shared_with_missing,
+            false => lehr::data::Points::shared,
+        };
+        let data = py.detach(|| guarded(|| named(points(rows, n_dims)?, weights, names)))?;
         Ok(Points { data: Arc::new(data), source: None })
     }
 
-    /// Of a data frame that exports an Arrow stream.
+    /// Of a data frame that exports an Arrow stream; with `missing`, empty cells and NaN stand for numbers that
+    /// are missing.
     #[staticmethod]
-    #[pyo3(signature = (frame, weights=None))]
+    #[pyo3(signature = (frame, weights=None, missing=false))]
     fn from_arrow(
         frame: &Bound<'_, PyAny>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        missing: bool,
     ) -> PyResult<Self> {
-        let (values, names) = arrow::matrix(frame)?;
+        let (values, names) = arrow::matrix(frame, missing)?;
         let weights = copied(weights)?;
         let n_dims = names.len();
-        let data =
-            guarded(|| named(lehr::data::Points::new(values, n_dims)?, weights, Some(names)))?;
+        let points = match missing {
+            true => lehr::data::Points::with_missing,
+            false => lehr::data::Points::new,
+        };
+        let data = guarded(|| named(points(values, n_dims)?, weights, Some(names)))?;
         Ok(Points { data: Arc::new(data), source: None })
     }
 
@@ -94,6 +103,12 @@ impl Points {
     #[getter]
     fn names(&self) -> Vec<String> {
         self.data.names().to_vec()
+    }
+
+    /// How many numbers are missing, and how many rows of the file were left out for one that is.
+    #[getter]
+    fn gaps(&self) -> (usize, usize) {
+        (self.data.n_missing(), self.data.left_out().len())
     }
 }
 

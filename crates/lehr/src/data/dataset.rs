@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
+use crate::error::Advice;
 use crate::{Error, Result};
 
 /// A collection of items.
@@ -58,6 +59,33 @@ pub trait FromFile: Dataset + Sized {
     /// The columns' names, if the data have any.
     fn column_names(&self) -> &[String] {
         &[]
+    }
+
+    /// What is missing in them.
+    fn gaps(&self) -> Gaps {
+        Gaps::default()
+    }
+
+    /// What someone who fits a model to them should know.
+    fn notes(&self) -> Vec<Advice> {
+        Vec::new()
+    }
+}
+
+/// What is missing in data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gaps {
+    /// How many values are missing.
+    pub values: usize,
+    /// How many rows of the file were left out because a value is missing.
+    pub rows_left_out: usize,
+}
+
+impl Gaps {
+    /// Whether nothing is missing.
+    pub fn is_none(&self) -> bool {
+        *self == Gaps::default()
     }
 }
 

@@ -12,7 +12,7 @@ mod points;
 mod ratings;
 mod vocabulary;
 
-pub use dataset::{Dataset, FromFile};
+pub use dataset::{Dataset, FromFile, Gaps};
 pub use docs::{Docs, Entry};
 pub use grouped::Grouped;
 pub use ids::{Id, Ids};
@@ -24,4 +24,4 @@ pub(crate) use corpus_file::{MAGIC, open};
 pub(crate) use dataset::make_absolute;
 pub(crate) use ids::integer;
 pub(crate) use mapped::{Mapped, Precision, map};
-pub(crate) use points::{first_not_finite, weight_fault};
+pub(crate) use points::{first_infinite, first_not_finite, weight_fault};

@@ -6,11 +6,15 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Dataset, FromFile, Mapped};
+use super::{Dataset, FromFile, Gaps, Mapped};
+use crate::error::Advice;
 use crate::read::{self, PointsOptions};
 use crate::{Error, Result};
 
-/// `n_items` rows of `n_dims` finite numbers, optionally with a weight per row and names per column.
+/// `n_items` rows of `n_dims` numbers, optionally with a weight per row and names per column.
+///
+/// The numbers are finite; where [`with_missing`](Points::with_missing) or a reader allowed it, NaN stands for
+/// a number that is missing.
 #[derive(Debug)]
 pub struct Points {
     values: Values,
@@ -18,6 +22,8 @@ pub struct Points {
     n_dims: usize,
     weights: Option<Vec<f64>>,
     names: Vec<String>,
+    n_missing: usize,
+    left_out: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -52,10 +58,35 @@ impl Rows<'_> {
             Rows::F32(values) => values.len(),
         }
     }
+
+    /// How many of the numbers are NaN.
+    pub(crate) fn n_missing(&self) -> usize {
+        match self {
+            Rows::F64(values) => values.iter().filter(|value| value.is_nan()).count(),
+            Rows::F32(values) => values.iter().filter(|value| value.is_nan()).count(),
+        }
+    }
 }
 
-/// Whether a buffer is whole rows of finite numbers.
+/// Whether a buffer is whole rows, and of finite numbers.
 fn check(rows: Rows<'_>, n_dims: usize) -> Result<()> {
+    check_shape(rows, n_dims)?;
+    match first_not_finite(rows, n_dims) {
+        Some((row, column, value)) => Err(Error::data(not_finite(row, column, value))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a buffer is whole rows of numbers, NaN where one is missing; how many are.
+fn check_with_missing(rows: Rows<'_>, n_dims: usize) -> Result<usize> {
+    check_shape(rows, n_dims)?;
+    match first_infinite(rows, n_dims) {
+        Some((row, column, value)) => Err(Error::data(not_finite(row, column, value))),
+        None => Ok(rows.n_missing()),
+    }
+}
+
+fn check_shape(rows: Rows<'_>, n_dims: usize) -> Result<()> {
     if n_dims == 0 {
         return Err(Error::data("the rows have no columns; give at least one"));
     }
@@ -68,10 +99,7 @@ fn check(rows: Rows<'_>, n_dims: usize) -> Result<()> {
             rows.len()
         )));
     }
-    match first_not_finite(rows, n_dims) {
-        Some((row, column, value)) => Err(Error::data(not_finite(row, column, value))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 impl Points {
@@ -84,7 +112,7 @@ impl Points {
     /// ```
     pub fn new(values: Vec<f64>, n_dims: usize) -> Result<Self> {
         check(Rows::F64(&values), n_dims)?;
-        Ok(Points::from_checked(values, n_dims))
+        Ok(Points::of(Values::Owned(values), n_dims, 0))
     }
 
     /// Rows that stay where they are, in memory that belongs to someone else. Refused: what
@@ -109,21 +137,50 @@ impl Points {
     /// ```
     pub fn shared(buffer: Arc<dyn Buffer>, n_dims: usize) -> Result<Self> {
         check(buffer.rows(), n_dims)?;
-        let n_items = buffer.rows().len() / n_dims;
-        let values = Values::Shared(buffer);
-        Ok(Points { values, n_items, n_dims, weights: None, names: Vec::new() })
+        Ok(Points::of(Values::Shared(buffer), n_dims, 0))
     }
 
-    /// Rows whose shape and finiteness a reader has already checked.
+    /// Rows in which NaN stands for a number that is missing; a row may miss all of them. Refused: no rows, half
+    /// a row, or an infinite number.
+    ///
+    /// ```
+    /// let points = lehr::data::Points::with_missing(vec![1.0, 2.0, 3.0, f64::NAN], 2)?;
+    /// assert!(points.has_missing());
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
+    pub fn with_missing(values: Vec<f64>, n_dims: usize) -> Result<Self> {
+        let n_missing = check_with_missing(Rows::F64(&values), n_dims)?;
+        Ok(Points::of(Values::Owned(values), n_dims, n_missing))
+    }
+
+    /// [`shared`](Points::shared) rows in which NaN stands for a number that is missing.
+    pub fn shared_with_missing(buffer: Arc<dyn Buffer>, n_dims: usize) -> Result<Self> {
+        let n_missing = check_with_missing(buffer.rows(), n_dims)?;
+        Ok(Points::of(Values::Shared(buffer), n_dims, n_missing))
+    }
+
+    /// Rows whose shape and numbers are already checked; NaN is missing.
     pub(crate) fn from_checked(values: Vec<f64>, n_dims: usize) -> Self {
-        let n_items = values.len() / n_dims;
-        Points { values: Values::Owned(values), n_items, n_dims, weights: None, names: Vec::new() }
+        let n_missing = Rows::F64(&values).n_missing();
+        Points::of(Values::Owned(values), n_dims, n_missing)
     }
 
-    /// Rows left in the file they are mapped from, already checked.
-    pub(crate) fn from_mapped(mapped: Mapped, n_items: usize, n_dims: usize) -> Self {
-        let values = Values::Mapped(mapped);
-        Points { values, n_items, n_dims, weights: None, names: Vec::new() }
+    /// Rows left in the file they are mapped from, already checked; NaN is missing.
+    pub(crate) fn from_mapped(mapped: Mapped, n_dims: usize) -> Self {
+        let n_missing = mapped.rows().n_missing();
+        Points::of(Values::Mapped(mapped), n_dims, n_missing)
+    }
+
+    fn of(values: Values, n_dims: usize, n_missing: usize) -> Self {
+        let (weights, names, left_out) = (None, Vec::new(), Vec::new());
+        let mut points = Points { values, n_items: 0, n_dims, weights, names, n_missing, left_out };
+        points.n_items = points.rows().len() / n_dims;
+        points
+    }
+
+    /// The same rows, of a file whose rows with these numbers, counted from 0, were left out.
+    pub(crate) fn without(self, left_out: Vec<usize>) -> Self {
+        Points { left_out, ..self }
     }
 
     /// The same rows with a weight for each: how often the row counts. Refused: a wrong number of
@@ -190,6 +247,21 @@ impl Points {
         &self.names
     }
 
+    /// Whether any number is missing, that is, NaN.
+    pub fn has_missing(&self) -> bool {
+        self.n_missing > 0
+    }
+
+    /// How many numbers are missing.
+    pub fn n_missing(&self) -> usize {
+        self.n_missing
+    }
+
+    /// The rows of the file that were left out because a number is missing, counted from 0, in order.
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
     /// Whether the numbers are read in place from a memory-mapped file instead of held in memory.
     pub fn is_mapped(&self) -> bool {
         matches!(self.values, Values::Mapped(_))
@@ -229,7 +301,8 @@ impl Points {
     }
 
     /// A short name for these numbers: 32 hexadecimal digits over the shape, the values and the
-    /// weights. The same numbers give the same name whichever format they were read from.
+    /// weights. The same numbers give the same name whichever format they were read from; a missing one is the
+    /// same whichever bits its NaN has.
     pub fn fingerprint(&self) -> String {
         let mut hash = Xxh3::new();
         hash.update(b"points");
@@ -274,6 +347,23 @@ impl FromFile for Points {
     fn column_names(&self) -> &[String] {
         self.names()
     }
+
+    fn gaps(&self) -> Gaps {
+        Gaps { values: self.n_missing, rows_left_out: self.left_out.len() }
+    }
+
+    fn notes(&self) -> Vec<Advice> {
+        let mut notes = Vec::new();
+        if self.has_missing() {
+            let (n, of) = (self.n_missing, self.n_items * self.n_dims);
+            notes.push(format!("{n} of {of} values are missing").into());
+        }
+        if !self.left_out.is_empty() {
+            let (n, of) = (self.left_out.len(), self.n_items + self.left_out.len());
+            notes.push(format!("{n} of {of} rows have missing values and were left out").into());
+        }
+        notes
+    }
 }
 
 /// What is wrong with a column of weights of which none counts.
@@ -287,20 +377,35 @@ pub(crate) fn weight_fault(weight: f64) -> Option<String> {
 
 /// Row and column, from 1, of the first number that is not finite, and the number.
 pub(crate) fn first_not_finite(rows: Rows<'_>, n_dims: usize) -> Option<(usize, usize, f64)> {
+    first(rows, n_dims, f64::is_finite)
+}
+
+/// Row and column, from 1, of the first number that is infinite, and the number.
+pub(crate) fn first_infinite(rows: Rows<'_>, n_dims: usize) -> Option<(usize, usize, f64)> {
+    first(rows, n_dims, |value| !value.is_infinite())
+}
+
+#[inline(always)]
+fn first(rows: Rows<'_>, n_dims: usize, good: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
     let (index, value) = match rows {
-        Rows::F64(values) => search(values, |v| v),
-        Rows::F32(values) => search(values, f64::from),
+        Rows::F64(values) => search(values, |v| v, good),
+        Rows::F32(values) => search(values, f64::from, good),
     }?;
     Some((index / n_dims + 1, index % n_dims + 1, value))
 }
 
-fn search<T: Copy>(values: &[T], wide: impl Fn(T) -> f64) -> Option<(usize, f64)> {
+#[inline(always)]
+fn search<T: Copy>(
+    values: &[T],
+    wide: impl Fn(T) -> f64,
+    good: impl Fn(f64) -> bool,
+) -> Option<(usize, f64)> {
     // Whole blocks without an early exit: the compiler makes vector code of it, and the pass over
     // a mapped file then runs at the speed of the disk.
     const BLOCK: usize = 1024;
     for (b, block) in values.chunks(BLOCK).enumerate() {
-        if !block.iter().fold(true, |good, &v| good & wide(v).is_finite()) {
-            let at = block.iter().position(|&v| !wide(v).is_finite())?;
+        if !block.iter().fold(true, |all, &v| all & good(wide(v))) {
+            let at = block.iter().position(|&v| !good(wide(v)))?;
             return Some((b * BLOCK + at, wide(block[at])));
         }
     }
@@ -317,8 +422,11 @@ fn hash_values<T: Copy>(hash: &mut Xxh3, values: &[T], wide: impl Fn(T) -> f64) 
     let mut block = [0u8; 8 * 512];
     for chunk in values.chunks(512) {
         for (to, &value) in block.chunks_exact_mut(8).zip(chunk) {
-            // Adding 0 makes -0 and 0, which are the same number, the same bits.
-            to.copy_from_slice(&(wide(value) + 0.0).to_bits().to_le_bytes());
+            // Adding 0 makes -0 and 0, which are the same number, the same bits. NaN has many bits, and
+            // means the same with all of them.
+            let value = wide(value) + 0.0;
+            let value = if value.is_nan() { f64::NAN } else { value };
+            to.copy_from_slice(&value.to_bits().to_le_bytes());
         }
         hash.update(&block[..8 * chunk.len()]);
     }

@@ -1,6 +1,7 @@
 //! Who looks on while a fit runs.
 
 use crate::Result;
+use crate::error::Advice;
 use crate::fit::Observation;
 use crate::fit::state::{Progress, State};
 use crate::settings::Plan;
@@ -25,6 +26,9 @@ pub trait Watcher: Send {
 
     /// Something is not as it should be, and the fit goes on all the same.
     fn warn(&mut self, _message: &str) {}
+
+    /// Something about the data or the model that a user should know.
+    fn note(&mut self, _note: &Advice) {}
 
     /// Should the fit stop after the current step?
     fn wants_stop(&self) -> bool {

@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
+use super::missing::{self, is_mark};
 use super::records::{Records, Separator, blank_split, ragged};
 use super::select::{ColumnRef, Selection};
 use super::source::{Source, TABLE, empty, shown};
-use super::{Header, PointsOptions, finish};
+use super::{Header, Missing, PointsOptions, finish};
 use crate::data::{Points, weight_fault};
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
-
-/// Marks of a missing value, which do not make a first row a row of names.
-const MISSING: [&str; 9] = ["", "na", "n/a", "nan", "null", "none", "nil", "?", "-"];
 
 pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let path = source.path;
@@ -40,6 +38,7 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
         selection: &selection,
         separator: records.separator,
         first_line,
+        missing: options.missing,
         values: Vec::new(),
         weights: Vec::new(),
     };
@@ -59,9 +58,8 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
     }
     let CsvTable { mut values, weights, .. } = table;
     values.shrink_to_fit();
-    let weights = selection.has_weights().then_some(weights);
     let points = Points::from_checked(values, selection.kept.len());
-    finish(path, points, weights, selection.names())
+    finish(path, points, weights, &selection, options.missing)
 }
 
 /// The numbers read so far and what is needed to place the next.
@@ -70,6 +68,7 @@ struct CsvTable<'a> {
     selection: &'a Selection,
     separator: Separator,
     first_line: u64,
+    missing: Missing,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -85,6 +84,10 @@ impl CsvTable<'_> {
                 Some(&ColumnRef::Value(d)) => match number(cell) {
                     Some(value) => {
                         self.values[start + d] = value;
+                        true
+                    }
+                    None if self.missing.allows_gaps() && is_gap(cell) => {
+                        self.values[start + d] = f64::NAN;
                         true
                     }
                     None => false,
@@ -118,20 +121,26 @@ impl CsvTable<'_> {
         let number = number_of(text);
         let weighs = self.selection.places[at] == ColumnRef::Weight;
         let found = shown(text);
-        let finite = "every cell must be a finite number: fill it in or leave the row out";
         let message: Advice = match number {
-            _ if text.is_empty() => format!("the cell is empty; {finite}").into(),
+            _ if weighs && is_gap(cell) => format!(
+                "the weight is missing (found {found}); every row needs one: fill it in, or give 0 to a row \
+                 that does not count"
+            )
+            .into(),
             Some(value) if weighs && value.is_finite() => {
                 weight_fault(value).unwrap_or_default().into()
             }
-            Some(_) => format!("found {found}, which is not finite; {finite}").into(),
+            _ if text.is_empty() => missing::refused("the cell is empty"),
+            _ if is_gap(cell) => missing::refused(format!("found {found}, a missing value")),
+            Some(_) => format!(
+                "found {found}, which is not finite; every cell must be a finite number: fill it in or \
+                 leave the row out"
+            )
+            .into(),
             None if is_decimal_comma(text) => format!(
                 "found {found}, which is not a number; write numbers with a decimal point, not a comma"
             )
             .into(),
-            None if MISSING.contains(&lower(text).as_str()) => {
-                format!("found {found}, a missing value; {finite}").into()
-            }
             None => advice![
                 format!("found {found}, which is not a number; mend the cell, or leave the column out with "),
                 setting("drop"),
@@ -161,11 +170,13 @@ pub(super) fn number_of(text: &[u8]) -> Option<f64> {
 /// Whether a cell is neither a number nor a mark of a missing value.
 pub(super) fn is_word(cell: &[u8]) -> bool {
     let text = cell.trim_ascii();
-    number_of(text).is_none() && !MISSING.contains(&lower(text).as_str())
+    number_of(text).is_none() && !is_mark(text)
 }
 
-fn lower(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).to_ascii_lowercase()
+/// Whether a cell stands for a missing value.
+fn is_gap(cell: &[u8]) -> bool {
+    let text = cell.trim_ascii();
+    is_mark(text) || number_of(text).is_some_and(f64::is_nan)
 }
 
 /// A column's name.

@@ -2,6 +2,7 @@
 
 mod csv;
 mod docs;
+mod missing;
 mod npy;
 mod npy_header;
 #[cfg(feature = "parquet")]
@@ -29,9 +30,11 @@ use crate::data::Points;
 use crate::settings::{Kind, Setting, choices};
 use crate::{Error, Result};
 
+use select::Selection;
 use source::{Format, Source, TABLE, recognise};
 
 pub use docs::{CorpusFormat, DOCS, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub use missing::Missing;
 pub use ratings::{RATINGS, RatingsOptions, ratings, ratings_for};
 pub use titles::titles;
 pub use topic_table::topic_table;
@@ -50,6 +53,8 @@ pub struct PointsOptions {
     pub weight_column: Option<String>,
     /// Whether the first line of a text file holds names.
     pub header: Header,
+    /// What becomes of rows with missing values.
+    pub missing: Missing,
 }
 
 /// The settings of points: the fields of [`PointsOptions`].
@@ -79,6 +84,7 @@ pub const POINTS: &[Setting] = &[
         ..Setting::BLANK
     },
     Setting { group: "Points", ..HEADER },
+    Setting { group: "Points", ..missing::MISSING },
 ];
 
 const HEADER: Setting = Setting {
@@ -148,17 +154,22 @@ fn read_parquet(source: Source<'_>, _: &PointsOptions) -> Result<Points> {
     ))
 }
 
-/// Joins values and, if there are any, weights and names that a reader has already checked.
+/// Joins values and, if the selection has them, weights and names that a reader has already checked; leaves
+/// out rows with gaps if that was asked for.
 fn finish(
     path: &Path,
     points: Points,
-    weights: Option<Vec<f64>>,
-    names: Vec<String>,
+    weights: Vec<f64>,
+    selection: &Selection,
+    missing: Missing,
 ) -> Result<Points> {
     let named = |error: Error| Error::parse(path, error.to_string());
+    let weights = selection.has_weights().then_some(weights);
+    let (points, weights) = missing::settle(path, points, weights, selection, missing)?;
     let points = match weights {
         Some(weights) => points.with_weights(weights).map_err(named)?,
         None => points,
     };
+    let names = selection.names();
     if names.is_empty() { Ok(points) } else { points.with_names(names).map_err(named) }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::npy_header::Layout;
 use super::select::{ColumnRef, Selection};
 use super::source::Source;
-use super::{PointsOptions, finish};
-use crate::data::{Mapped, Points, first_not_finite, map, weight_fault};
+use super::{Missing, PointsOptions, finish, missing};
+use crate::data::{Mapped, Points, first_infinite, first_not_finite, map, weight_fault};
 use crate::{Error, Result};
 
 /// A multiple of every dtype's width.
@@ -28,12 +28,13 @@ pub(super) fn read(mut source: Source<'_>, options: &PointsOptions) -> Result<Po
         }
     }
     let selection = Selection::new(path, options, layout.n_columns, Vec::new())?;
-    if let Some(points) = read_in_place(&source, &layout, &selection)? {
-        return Ok(points);
+    if let Some(points) = read_in_place(&source, &layout, &selection, options.missing)? {
+        return finish(path, points, Vec::new(), &selection, options.missing);
     }
 
-    let mut table =
-        NpyTable { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
+    let (values, weights) = (Vec::new(), Vec::new());
+    let missing = options.missing;
+    let mut table = NpyTable { path, selection: &selection, missing, values, weights };
     match &source.file {
         _ if !layout.fortran => table.copy(&mut source, &layout)?,
         Some((file, _)) => {
@@ -49,7 +50,7 @@ pub(super) fn read(mut source: Source<'_>, options: &PointsOptions) -> Result<Po
     }
     let NpyTable { values, weights, .. } = table;
     let points = Points::from_checked(values, selection.kept.len());
-    finish(path, points, selection.has_weights().then_some(weights), Vec::new())
+    finish(path, points, weights, &selection, missing)
 }
 
 /// The file's own bytes as data, if they can be used as they are.
@@ -57,6 +58,7 @@ fn read_in_place(
     source: &Source<'_>,
     layout: &Layout,
     selection: &Selection,
+    missing: Missing,
 ) -> Result<Option<Points>> {
     let (Some((file, _)), Some(precision)) = (&source.file, layout.dtype.in_place) else {
         return Ok(None);
@@ -70,16 +72,21 @@ fn read_in_place(
     let Some(mapped) = Mapped::new(map, layout.start as usize, n_values, precision) else {
         return Ok(None);
     };
-    if let Some((row, column, value)) = first_not_finite(mapped.rows(), layout.n_columns) {
+    let fault = match missing.allows_gaps() {
+        true => first_infinite(mapped.rows(), layout.n_columns),
+        false => first_not_finite(mapped.rows(), layout.n_columns),
+    };
+    if let Some((row, column, value)) = fault {
         return Err(not_finite(source.path, row, column, value));
     }
-    Ok(Some(Points::from_mapped(mapped, layout.n_items, layout.n_columns)))
+    Ok(Some(Points::from_mapped(mapped, layout.n_columns)))
 }
 
 /// The numbers read so far.
 struct NpyTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
+    missing: Missing,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -164,7 +171,10 @@ impl NpyTable<'_> {
 
     fn number(&self, layout: &Layout, bytes: &[u8], n: usize, at: usize) -> Result<f64> {
         let value = (layout.dtype.decode)(bytes);
-        if value.is_finite() { Ok(value) } else { Err(not_finite(self.path, n + 1, at + 1, value)) }
+        match value.is_finite() || (value.is_nan() && self.missing.allows_gaps()) {
+            true => Ok(value),
+            false => Err(not_finite(self.path, n + 1, at + 1, value)),
+        }
     }
 
     fn weight(&self, layout: &Layout, bytes: &[u8], n: usize, at: usize) -> Result<f64> {
@@ -193,12 +203,7 @@ fn fill(reader: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
 }
 
 fn not_finite(path: &Path, row: usize, column: usize, value: f64) -> Error {
-    Error::parse(
-        path,
-        format!(
-            "row {row}, column {column}: found {value}; every number must be finite: fill it in or leave the row out"
-        ),
-    )
+    Error::parse(path, missing::not_finite(value).behind(format!("row {row}, column {column}: ")))
 }
 
 /// `found` says in words what is there instead.

@@ -13,9 +13,9 @@ use parquet::schema::types::ColumnDescriptor;
 use super::parquet_file::Opened;
 use super::select::{ColumnRef, Selection};
 use super::source::Source;
-use super::{PointsOptions, finish};
+use super::{Missing, PointsOptions, finish, missing};
 use crate::data::{Points, weight_fault};
-use crate::error::{advice, setting};
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
 /// How many rows of one column are decoded at a time.
@@ -48,8 +48,9 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
         }
     }
 
-    let mut table =
-        ParquetTable { path, selection: &selection, values: Vec::new(), weights: Vec::new() };
+    let (values, weights) = (Vec::new(), Vec::new());
+    let missing = options.missing;
+    let mut table = ParquetTable { path, selection: &selection, missing, values, weights };
     let chosen: Vec<usize> =
         (0..columns.len()).filter(|&at| selection.places[at] != ColumnRef::Skip).collect();
     let n_dims = selection.kept.len();
@@ -87,13 +88,14 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let ParquetTable { mut values, weights, .. } = table;
     values.shrink_to_fit();
     let points = Points::from_checked(values, n_dims);
-    finish(path, points, selection.has_weights().then_some(weights), selection.names())
+    finish(path, points, weights, &selection, missing)
 }
 
 /// The numbers read so far.
 struct ParquetTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
+    missing: Missing,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -141,18 +143,33 @@ impl ParquetTable<'_> {
             batch.clear();
             let read = column.read_records(BATCH, Some(&mut levels), None, &mut batch);
             let (read, n_present, _) = read.map_err(|error| damaged(self.path, error))?;
-            if n_present < read {
-                let gap = levels.iter().position(|&level| level < full).unwrap_or(0);
-                let row = first + n_rows + gap + 1;
-                return Err(self.fault(row, at, "the value is missing (null); every value must be a finite number: fill it in or leave the row out"));
-            }
             if read == 0 {
                 return Ok(n_rows);
             }
-            for (i, value) in batch.drain(..).enumerate() {
-                self.place(first + n_rows + i, at, wide(value))?;
+            let mut values = batch.drain(..);
+            for i in 0..read {
+                // Without levels every value is there.
+                let is_null = n_present < read && levels.get(i).is_none_or(|&level| level < full);
+                let n = first + n_rows + i;
+                match if is_null { None } else { values.next() } {
+                    Some(value) => self.place(n, at, wide(value))?,
+                    None => self.place_null(n, at)?,
+                }
             }
+            drop(values);
             n_rows += read;
+        }
+    }
+
+    fn place_null(&mut self, n: usize, at: usize) -> Result<()> {
+        match self.selection.places[at] {
+            ColumnRef::Weight => {
+                let said = "the weight is missing (null); every row needs one: fill it in, or give 0 to a \
+                            row that does not count";
+                Err(self.fault(n + 1, at, said))
+            }
+            _ if self.missing.allows_gaps() => self.place(n, at, f64::NAN),
+            _ => Err(self.fault(n + 1, at, missing::refused("the value is missing (null)"))),
         }
     }
 
@@ -162,14 +179,11 @@ impl ParquetTable<'_> {
             ColumnRef::Skip => {}
             ColumnRef::Weight => match weight_fault(value) {
                 None => self.weights.push(value),
-                Some(fault) => return Err(self.fault(n + 1, at, &fault)),
+                Some(fault) => return Err(self.fault(n + 1, at, fault)),
             },
             ColumnRef::Value(d) => {
-                if !value.is_finite() {
-                    let text = format!(
-                        "found {value}; every number must be finite: fill it in or leave the row out"
-                    );
-                    return Err(self.fault(n + 1, at, &text));
+                if !(value.is_finite() || (value.is_nan() && self.missing.allows_gaps())) {
+                    return Err(self.fault(n + 1, at, missing::not_finite(value)));
                 }
                 if self.values.len() < (n + 1) * n_dims {
                     self.values.resize((n + 1) * n_dims, 0.0);
@@ -180,9 +194,9 @@ impl ParquetTable<'_> {
         Ok(())
     }
 
-    fn fault(&self, row: usize, at: usize, text: &str) -> Error {
+    fn fault(&self, row: usize, at: usize, said: impl Into<Advice>) -> Error {
         let column = self.selection.label(at);
-        Error::parse(self.path, format!("row {row}, column {column}: {text}"))
+        Error::parse(self.path, said.into().behind(format!("row {row}, column {column}: ")))
     }
 }
 

@@ -43,6 +43,7 @@ impl<'a, M: Stored> Items<'a, M> {
             fingerprint: self.data.fingerprint(),
             items: self.data.n_items(),
             columns: self.data.column_names().to_vec(),
+            gaps: self.data.gaps(),
             unknown_dropped: false,
         }
     }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::sidecar::Sums;
+use crate::data::Gaps;
 use crate::math::kernels::Isa;
 use crate::models::{ReadOptions, Stored};
 use crate::settings::FitConfig;
@@ -123,6 +124,9 @@ pub struct DataSource<R> {
     pub items: usize,
     /// The columns' names, if it has any.
     pub columns: Vec<String>,
+    /// What is missing in it.
+    #[serde(default, skip_serializing_if = "Gaps::is_none")]
+    pub gaps: Gaps,
     /// Whether it was read for a model that was there before: what that does not know is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_dropped: bool,

@@ -47,6 +47,7 @@ pub fn fit_with<M: Stored>(
     let mut params = params;
     M::anchor(&mut params);
     let source = items.describe();
+    items.data.notes().iter().for_each(|note| watcher.note(note));
     let parts = Parts::new(items.data, config)?;
     let model = begin.model(params, &items, parts.train())?;
     let config = &config.with_defaults_of(&model);
@@ -99,6 +100,7 @@ pub(super) fn update<M: Stored>(
 ) -> Result<Run<M>> {
     let Parent { mut model, config: old, saved, path, trace } = parent;
     model.check_fits(items.data, &old.data.columns)?;
+    items.data.notes().iter().for_each(|note| watcher.note(note));
     let source = DataSource { unknown_dropped: items.source.is_some(), ..items.describe() };
     let parts = Parts::new(items.data, config)?;
     model.extend(parts.train())?;

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::run::Run;
 use super::run_config::RunConfig;
 use crate::Result;
+use crate::error::Advice;
 use crate::fit::Observation;
 use crate::fit::{Progress, State, Watcher};
 use crate::models::Stored;
@@ -124,6 +125,10 @@ impl<M: Stored> Watcher for Keeper<'_, M> {
 
     fn warn(&mut self, message: &str) {
         self.watcher.warn(message);
+    }
+
+    fn note(&mut self, note: &Advice) {
+        self.watcher.note(note);
     }
 
     fn wants_stop(&self) -> bool {

@@ -12,12 +12,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::expect::Densities;
+use super::local::{Scratch, Tile};
 use super::{LN_2PI, Mixture};
 use crate::data::{Points, Rows};
-use crate::math::kernels::{GaussianBlock, Second};
+use crate::math::kernels::{GaussianBlock, Second, TILE, pad_to_lanes, softmax};
 use crate::math::packed::Symmetric;
-use crate::model::Stats;
+use crate::math::table::Table;
+use crate::model::{Model, RowSet, SHARD, Shard, Stats};
 
 /// Which values of an item are missing: a bit for each column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -314,5 +318,79 @@ impl Part {
         }
         let regression = Regression { slope, constant, covariance };
         Part { whitening, shift, ln_det, regression }
+    }
+}
+
+/// What is known of the missing values of items: by item, then by column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imputed {
+    /// All values, row after row: those that are there, and the expected ones where they are missing.
+    pub values: Vec<f64>,
+    /// How far each may be off, as a standard deviation; 0 where it is there.
+    pub deviations: Vec<f64>,
+}
+
+impl Mixture {
+    /// The missing values of items: their means and standard deviations given what is there, in the data's units.
+    ///
+    /// ```
+    /// use lehr::data::Points;
+    /// use lehr::models::{Mixture, MixtureParams};
+    ///
+    /// // Two columns that rise together.
+    /// let rows = (0..40).flat_map(|n| [f64::from(n), 2.0 * f64::from(n) + f64::from(n % 3)]);
+    /// let points = Points::new(rows.collect(), 2)?;
+    /// let fitted = lehr::fit(&Mixture::new(MixtureParams::gmm(1), &points)?, &points).run()?;
+    /// let mixture = Mixture::new(MixtureParams::gmm(1), &points)?;
+    /// let new = Points::with_missing(vec![10.0, f64::NAN], 2)?;
+    /// let imputed = mixture.impute(fitted.state.lambda.table(), &new);
+    /// assert!((imputed.values[1] - 21.0).abs() < 1.0 && imputed.deviations[1] < 2.0);
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
+    pub fn impute(&self, lambda: &Table, points: &Points) -> Imputed {
+        let (k, d) = (self.params.components, self.n_dims());
+        let densities = self.densities(lambda);
+        let items: Vec<u32> = (0..points.n_items() as u32).collect();
+        let rows = RowSet::all(self.layout().n_rows);
+        let mut values = vec![0.0; items.len() * d];
+        let mut deviations = vec![0.0; items.len() * d];
+        let shards = values.par_chunks_mut(SHARD * d).zip(deviations.par_chunks_mut(SHARD * d));
+        shards.zip(items.par_chunks(SHARD)).for_each_init(
+            || self.scratch(),
+            |scratch, ((values, deviations), items)| {
+                for (row, &n) in values.chunks_exact_mut(d).zip(items) {
+                    points.copy_row(n as usize, row);
+                }
+                let ones = [1.0; SHARD];
+                let weights = &ones[..items.len()];
+                let shard = Shard { data: points, items, weights, rows: &rows, warm: &[] };
+                self.for_tiles(&densities, &shard, scratch, |scratch, tile| {
+                    let Tile::Items(places, Some(pattern)) = tile else { return };
+                    let Scratch { tile, logits, resp, log_sums, .. } = scratch;
+                    softmax(self.isa, places.len(), k, logits, &ones, resp, log_sums);
+                    let mut observed = vec![0.0; pattern.observed.len()];
+                    let mut predicted = vec![(0.0, 0.0); pattern.missing.len()];
+                    for (slot, &place) in places.iter().enumerate() {
+                        let column = observed.iter_mut().zip(tile.chunks_exact(TILE));
+                        column.for_each(|(x, column)| *x = column[slot]);
+                        let mut moments = vec![(0.0, 0.0); pattern.missing.len()];
+                        for (c, &r) in resp[slot * pad_to_lanes(k)..][..k].iter().enumerate() {
+                            pattern.predict(c, &observed, &mut predicted);
+                            for (sum, (mean, variance)) in moments.iter_mut().zip(&predicted) {
+                                sum.0 += r * mean;
+                                sum.1 += r * (variance + mean * mean);
+                            }
+                        }
+                        for (&j, (mean, square)) in pattern.missing.iter().zip(moments) {
+                            let at = place as usize * d + j;
+                            values[at] = mean * self.units.scale[j] + self.units.shift[j];
+                            deviations[at] =
+                                (square - mean * mean).max(0.0).sqrt() * self.units.scale[j];
+                        }
+                    }
+                });
+            },
+        );
+        Imputed { values, deviations }
     }
 }

@@ -36,6 +36,7 @@ mod stored;
 pub(super) use params::TABLES;
 pub use expect::Densities;
 pub use local::Scratch;
+pub use missing::Imputed;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };
@@ -55,7 +56,7 @@ use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
-    Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Shared, Stats, Target,
+    Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Sharding, Shared, Stats, Target,
 };
 use crate::step::guard::Guard;
 
@@ -81,18 +82,20 @@ pub struct Mixture {
     prior: Prior,
     shape: Shape,
     isa: Isa,
+    /// Whether values were missing in the data that it was made for.
+    gaps: bool,
 }
 
 impl Mixture {
     /// A mixture whose units and missing priors are taken from `points`.
     pub fn new(params: MixtureParams, points: &Points) -> Result<Self> {
         let (units, prior) = prior::from_data(&params, points)?;
-        Ok(Self::assemble(params, units, prior))
+        Ok(Self::assemble(params, units, prior, points.has_missing()))
     }
 
-    fn assemble(params: MixtureParams, units: Units, prior: Prior) -> Self {
+    fn assemble(params: MixtureParams, units: Units, prior: Prior, gaps: bool) -> Self {
         let shape = Shape::new(params.covariance, units.shift.len());
-        Mixture { params, units, prior, shape, isa: Isa::detect() }
+        Mixture { params, units, prior, shape, isa: Isa::detect(), gaps }
     }
 
     /// The same mixture computing with another instruction set, for comparisons.
@@ -246,6 +249,13 @@ impl Model for Mixture {
 
     fn global_bound(&self, lambda: &Lambda, _expect: &Densities) -> f64 {
         bound::minus_divergence(self, lambda.table())
+    }
+
+    fn sharding(&self) -> Sharding {
+        let usual = Sharding::for_dense(&self.layout());
+        // Longer shards have more items of which the same values are missing, and those are worked off together.
+        let items = if self.gaps { 4 * usual.items } else { usual.items };
+        Sharding { items, ..usual }
     }
 
     fn sort_components(&self, lambda: &mut Lambda) {

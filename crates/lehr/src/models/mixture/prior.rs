@@ -89,7 +89,6 @@ pub struct Prior {
 /// The mean and variance of each column, weighted, in two passes.
 fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
     let d = points.n_dims();
-    let total = total_weight(points);
     let mut row = vec![0.0; d];
     // Large numbers are summed as fractions of the largest, or squares of 1e200 would overflow.
     let mut largest = vec![0.0f64; d];
@@ -100,21 +99,30 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
     let unit: Vec<f64> = largest.iter().map(|&l| power_of_two(l)).collect();
     let weight = |n: usize| points.weights().map_or(1.0, |w| w[n]);
     let (mut mean, mut variance) = (vec![0.0; d], vec![0.0; d]);
+    let totals = column_weights(points);
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
-        for j in 0..d {
+        for j in (0..d).filter(|&j| !row[j].is_nan()) {
             mean[j] += weight(n) * (row[j] / unit[j]);
         }
     }
-    mean.iter_mut().for_each(|m| *m /= total);
+    if let Some(j) = totals.iter().position(|&total| total <= 0.0) {
+        let shown = points.names().get(j).map_or((j + 1).to_string(), |name| format!("'{name}'"));
+        return Err(Error::data(advice![
+            format!("all values of column {shown} are missing; leave it out ("),
+            setting("drop").to(points.names().get(j).cloned().unwrap_or((j + 1).to_string())),
+            ")",
+        ]));
+    }
+    mean.iter_mut().zip(&totals).for_each(|(m, total)| *m /= total);
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
-        for j in 0..d {
+        for j in (0..d).filter(|&j| !row[j].is_nan()) {
             variance[j] += weight(n) * (row[j] / unit[j] - mean[j]).powi(2);
         }
     }
     for j in 0..d {
-        let deviation = (variance[j] / total).sqrt();
+        let deviation = (variance[j] / totals[j]).sqrt();
         // Below the rounding of the mean, a spread is noise: the column is constant.
         if deviation.is_nan() || deviation <= 1e-12 * mean[j].abs().max(f64::MIN_POSITIVE) {
             let (shown, name) = match points.names().get(j) {
@@ -139,6 +147,22 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
 
 pub(super) fn total_weight(points: &Points) -> f64 {
     points.weights().map_or(points.n_items() as f64, |w| w.iter().sum())
+}
+
+/// The weight of the rows that have a value, for each column.
+fn column_weights(points: &Points) -> Vec<f64> {
+    let mut totals = vec![total_weight(points); points.n_dims()];
+    if points.has_missing() {
+        totals.fill(0.0);
+        let mut row = vec![0.0; points.n_dims()];
+        for n in 0..points.n_items() {
+            points.copy_row(n, &mut row);
+            let weight = points.weights().map_or(1.0, |w| w[n]);
+            let there = totals.iter_mut().zip(&row).filter(|(_, x)| !x.is_nan());
+            there.for_each(|(total, _)| *total += weight);
+        }
+    }
+    totals
 }
 
 /// The power of two at or below |x|, within the range where its reciprocal is a normal number.
@@ -263,7 +287,8 @@ fn given_entry(given: &[f64], d: usize, i: usize, j: usize) -> f64 {
     0.5 * (given[i * d + j] + given[j * d + i])
 }
 
-/// The data's covariance in z (divisor N - 1).
+/// The data's covariance in z (divisor N - 1). A missing value counts as its column's mean, and the variances are those
+/// of the values that are there: the sum of two matrices that are not negative.
 fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     let d = points.n_dims();
     let mut out = vec![0.0; shape.len()];
@@ -271,13 +296,18 @@ fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
         for ((x, shift), scale) in row.iter_mut().zip(&units.shift).zip(&units.scale) {
-            *x = (*x - shift) / scale;
+            *x = if x.is_nan() { 0.0 } else { (*x - shift) / scale };
         }
         shape.add_outer(points.weights().map_or(1.0, |w| w[n]), &row, &row, &mut out);
     }
     // With weights below 1 the total can be small; the divisor must stay positive.
-    let total = total_weight(points);
-    let divisor = if total > 1.0 { total - 1.0 } else { total };
-    out.iter_mut().for_each(|x| *x /= divisor);
+    let divisor = |total: f64| if total > 1.0 { total - 1.0 } else { total };
+    let all = divisor(total_weight(points));
+    out.iter_mut().for_each(|x| *x /= all);
+    if points.has_missing() {
+        for (j, total) in column_weights(points).into_iter().enumerate() {
+            out[shape.diagonal_index(j)] *= all / divisor(total);
+        }
+    }
     out
 }

@@ -133,7 +133,7 @@ impl Mixture {
         let expect = self.densities(lambda);
         let items: Vec<u32> = (0..points.n_items() as u32).collect();
         let mut out = vec![0.0; items.len() * k];
-        let rows = RowSet::all(k);
+        let rows = RowSet::all(self.layout().n_rows);
         out.par_chunks_mut(SHARD * k).zip(items.par_chunks(SHARD)).for_each_init(
             || self.scratch(),
             |scratch, (out, items)| {
@@ -157,7 +157,7 @@ impl Mixture {
 impl Mixture {
     /// The log predictive density of each item: see [`Mixture::mean_log_predictive`].
     pub fn log_predictive(&self, lambda: &Lambda, points: &Points) -> Vec<f64> {
-        let rows = RowSet::all(self.params.components);
+        let rows = RowSet::all(self.layout().n_rows);
         for_each_item(self, points, &rows, |shard, scratch, out| {
             log_predictive(self, lambda.table(), shard, scratch, out);
         })

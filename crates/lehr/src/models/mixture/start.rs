@@ -1,7 +1,7 @@
 //! Where a fit of a mixture begins: k-means++, random points or random responsibilities.
 
 use super::params::{Start, StartUnits};
-use super::{Mixture, kmeans, prior::total_weight};
+use super::{Mixture, Scratch, kmeans, prior::total_weight};
 use crate::data::Points;
 use crate::math::kernels::{TILE, pad_to_lanes};
 use crate::math::rng::{Address, Rng};
@@ -52,6 +52,11 @@ impl Mixture {
     }
 }
 
+/// A value in z; a missing one is its column's mean.
+fn there(z: f64) -> f64 {
+    if z.is_nan() { 0.0 } else { z }
+}
+
 fn all(points: &Points) -> Vec<u32> {
     (0..points.n_items() as u32).collect()
 }
@@ -76,10 +81,40 @@ fn statistics(
                 resp.iter_mut().for_each(|r| *r *= w[n as usize]);
             }
         }
+        if points.has_missing() {
+            mixture.widen(items.len(), &mut scratch, &mut stats);
+        }
         mixture.add_moments(items.len(), None, &mut scratch);
     }
     mixture.flush_moments(None, &mut scratch, &mut stats);
     stats
+}
+
+impl Mixture {
+    /// Before anything is known of the components, a missing value is its column's mean, give or take what the column
+    /// varies by: puts the means into the tile, and adds the variances to the sums.
+    fn widen(&self, n_items: usize, scratch: &mut Scratch, stats: &mut Stats) {
+        let (k, padded) = (self.params.components, pad_to_lanes(self.params.components));
+        let Scratch { tile, resp, .. } = scratch;
+        let mut variances = vec![0.0; self.n_dims()];
+        for (slot, resp) in resp.chunks_exact(padded).take(n_items).enumerate() {
+            variances.fill(0.0);
+            for (x, variance) in tile.chunks_exact_mut(TILE).zip(&mut variances) {
+                if x[slot].is_nan() {
+                    // Units are such that a column varies by 1 to 4.
+                    (x[slot], *variance) = (0.0, 1.0);
+                }
+            }
+            if variances.contains(&1.0) {
+                for (k, r) in resp[..k].iter().enumerate().filter(|(_, r)| **r != 0.0) {
+                    let (row, _, second) = self.place(k);
+                    let mut scatter = vec![0.0; self.shape.scatter().len()];
+                    self.shape.add_variances(variances.iter().map(|v| r * v), &mut scatter);
+                    self.shape.add_as_second(&scatter, &mut stats.row_mut(row)[second..]);
+                }
+            }
+        }
+    }
 }
 
 /// K components of equal size around random items, each with the prior's spread.
@@ -93,7 +128,7 @@ fn around_random_points(mixture: &Mixture, points: &Points, rng: &mut Rng) -> St
     let mut x = vec![0.0; d];
     for (component, n) in chosen.into_iter().enumerate() {
         mixture.units.load(points, &[n], &mut tile);
-        x.iter_mut().enumerate().for_each(|(j, x)| *x = tile[j * TILE]);
+        x.iter_mut().enumerate().for_each(|(j, x)| *x = there(tile[j * TILE]));
         mixture.add_around(component, size, &x, &mixture.prior.scatter, &mut stats);
     }
     stats
@@ -141,7 +176,7 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: us
     for (chunk, items) in z.chunks_mut(TILE * d).zip(items.chunks(TILE)) {
         mixture.units.load(points, items, &mut tile);
         for (slot, row) in chunk.chunks_exact_mut(d).enumerate() {
-            row.iter_mut().enumerate().for_each(|(j, x)| *x = tile[j * TILE + slot]);
+            row.iter_mut().enumerate().for_each(|(j, x)| *x = there(tile[j * TILE + slot]));
         }
     }
     match mixture.params.start_units {

@@ -19,6 +19,13 @@ pub struct Frozen {
     pub units: Units,
     /// The prior in those coordinates.
     pub prior: Prior,
+    /// Whether values were missing.
+    #[serde(default, skip_serializing_if = "is_complete")]
+    pub gaps: bool,
+}
+
+fn is_complete(gaps: &bool) -> bool {
+    !gaps
 }
 
 impl Stored for Mixture {
@@ -63,11 +70,11 @@ impl Stored for Mixture {
     }
 
     fn frozen(&self) -> Frozen {
-        Frozen { units: self.units.clone(), prior: self.prior.clone() }
+        Frozen { units: self.units.clone(), prior: self.prior.clone(), gaps: self.gaps }
     }
 
     fn restore(params: MixtureParams, frozen: Frozen, _files: &dyn Files) -> Result<Self> {
-        let Frozen { units, prior } = &frozen;
+        let Frozen { units, prior, .. } = &frozen;
         let d = units.shift.len();
         params.check(usize::MAX, d)?;
         let shape = Shape::new(params.covariance, d);
@@ -96,7 +103,7 @@ impl Stored for Mixture {
                 "they do not fit the model's settings; the configuration was changed by hand",
             ));
         }
-        Ok(Mixture::assemble(params, frozen.units, frozen.prior))
+        Ok(Mixture::assemble(params, frozen.units, frozen.prior, frozen.gaps))
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
