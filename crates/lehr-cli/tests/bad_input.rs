@@ -30,7 +30,7 @@ fn cells_that_are_no_numbers_are_named_by_line_and_column() {
         .fails_on(&format!("a,b\n{ok}NA,1\n"), &["bad.csv, line 4, column a", "\"NA\"", "missing"]);
     place.fails_on(&format!("a,b\n{ok}x,1\n"), &["line 4, column a", "\"x\"", "with --drop"]);
     place.fails_on(&format!("{ok}1,x\n"), &["bad.csv, line 3, column 2", "not a number"]);
-    place.fails_on(&format!("{ok}nan,1\n"), &["bad.csv, line 3, column 1", "finite"]);
+    place.fails_on(&format!("{ok}nan,1\n"), &["bad.csv, line 3, column 1", "--missing drop-rows"]);
     place.fails_on(&format!("{ok}1,inf\n"), &["bad.csv, line 3, column 2", "finite"]);
     place.fails_on(&format!("{ok}1,-1e999\n"), &["bad.csv, line 3, column 2", "finite"]);
     place.fails_on(&format!("{ok}1,2,3\n"), &["bad.csv, line 3", "found 3 fields, expected 2"]);

@@ -521,6 +521,38 @@ mod tests {
     }
 
     #[test]
+    fn missing_numbers_are_allowed_only_where_that_is_said() {
+        let nan = f64::NAN;
+        let gaps = Points::with_missing(vec![1.0, nan, 3.0, 4.0, nan, nan], 2).unwrap();
+        assert!(gaps.has_missing());
+        assert_eq!((gaps.n_items(), gaps.n_missing()), (3, 3));
+        assert!(
+            !points().has_missing() && !Points::with_missing(vec![1.0], 1).unwrap().has_missing()
+        );
+        assert!(!gaps.subset(&[1]).has_missing() && gaps.subset(&[1, 2]).n_missing() == 2);
+        let shared = |values: Vec<f32>| Points::shared_with_missing(Arc::new(Theirs(values)), 2);
+        assert_eq!(shared(vec![1.0, f32::NAN]).unwrap().n_missing(), 1);
+        for infinite in [f64::INFINITY, f64::NEG_INFINITY] {
+            let fault = Points::with_missing(vec![1.0, nan, infinite, 1.0], 2).unwrap_err();
+            assert!(fault.to_string().starts_with("row 2, column 1: found "), "{fault}");
+        }
+        assert!(shared(vec![f32::INFINITY, 1.0]).is_err() && shared(vec![]).is_err());
+        assert!(Points::with_missing(vec![1.0; 3], 2).is_err());
+    }
+
+    #[test]
+    fn a_missing_number_has_one_fingerprint_whichever_bits_it_has() {
+        let print = |gap: f64| Points::with_missing(vec![1.0, gap], 2).unwrap().fingerprint();
+        let one = print(f64::NAN);
+        assert_eq!(one, print(-f64::NAN));
+        assert_eq!(one, print(f64::from_bits(0x7ff8_0000_0000_1234)));
+        let single = Theirs(vec![1.0, f32::from_bits(0xffc0_0001)]);
+        let single = Points::shared_with_missing(Arc::new(single), 2).unwrap();
+        assert_eq!(one, single.fingerprint());
+        assert_ne!(one, print(0.0));
+    }
+
+    #[test]
     fn a_fingerprint_tells_numbers_shape_and_weights_apart() {
         let print =
             |values: &[f64], n_dims| Points::new(values.to_vec(), n_dims).unwrap().fingerprint();

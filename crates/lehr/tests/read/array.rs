@@ -87,7 +87,7 @@ fn a_number_that_is_not_finite_is_found_in_every_layout() {
     values[3] = f64::NAN;
     let single: Vec<u8> = values.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect();
     let body = f64_bytes(&values);
-    let expected = "a.npy: row 2, column 2: found NaN; every number must be finite: fill it in or leave the row out";
+    let expected = "a.npy: row 2, column 2: found NaN, a missing value; fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)";
     assert_eq!(fault("a.npy", npy(1, &describe("'<f8'", false, "(3, 2)"), &body)), expected);
     assert_eq!(fault("a.npy", npy(1, &describe("'<f4'", false, "(3, 2)"), &single)), expected);
     assert_eq!(fault("a.npy", gzip(npy(1, &describe("'<f8'", false, "(3, 2)"), &body))), expected);

@@ -76,11 +76,11 @@ fn what_is_not_a_number_is_named() {
     );
     assert_eq!(
         of(y, [1, 0], &["x", "y"], None),
-        "a.parquet: row 2, column y: the value is missing (null); every value must be a finite number: fill it in or leave the row out"
+        "a.parquet: row 2, column y: the value is missing (null); fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)"
     );
     assert_eq!(
         of([2.5, f64::NAN], [1, 1], &["x", "y"], None),
-        "a.parquet: row 2, column y: found NaN; every number must be finite: fill it in or leave the row out"
+        "a.parquet: row 2, column y: found NaN, a missing value; fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)"
     );
     assert_eq!(
         of(y, [1, 1], &["x"], Some("i")),
@@ -123,4 +123,23 @@ fn a_file_without_rows_is_refused() {
         folder.fault(read::points(&path, &PointsOptions::default())),
         "a.parquet: has no rows; give a file with at least one row of numbers"
     );
+}
+
+/// A file with a null and a NaN in its second column.
+pub fn with_gaps(folder: &Folder) -> PathBuf {
+    let schema = "message schema { REQUIRED INT32 x; OPTIONAL DOUBLE y; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[1, 2, 3, 4], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let (values, present) = ([2.5, f64::NAN, 4.5], [1, 0, 1, 1]);
+    column.typed::<DoubleType>().write_batch(&values, Some(&present), None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    folder.file("a.parquet", bytes)
 }

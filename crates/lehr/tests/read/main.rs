@@ -7,6 +7,7 @@ mod opening;
 mod array;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod missing;
 mod others;
 mod round_trip;
 
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lehr::data::{Points, Rows};
-use lehr::read::{self, Header, PointsOptions};
+use lehr::read::{self, Header, Missing, PointsOptions};
 use lehr::write::{self, Column};
 use proptest::prelude::*;
 
@@ -76,6 +77,6 @@ fn options(columns: &[&str], drop: &[&str], weight: Option<&str>) -> PointsOptio
         columns: owned(columns),
         drop: owned(drop),
         weight_column: weight.map(Into::into),
-        header: Header::Auto,
+        ..Default::default()
     }
 }

@@ -66,11 +66,11 @@ fn a_bad_cell_is_named_by_line_and_column() {
     for (text, expected) in [
         (
             "x,y\n1,\n",
-            "a.csv, line 2, column y: the cell is empty; every cell must be a finite number: fill it in or leave the row out",
+            "a.csv, line 2, column y: the cell is empty; fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)",
         ),
         (
             "x,y\r\n\r\n# note\r\n1,2\r\nNA,2\r\n",
-            "a.csv, line 5, column x: found \"NA\", a missing value; every cell must be a finite number: fill it in or leave the row out",
+            "a.csv, line 5, column x: found \"NA\", a missing value; fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)",
         ),
         (
             "1,2\n3,abc\n",
@@ -78,7 +78,7 @@ fn a_bad_cell_is_named_by_line_and_column() {
         ),
         (
             "1,2\n3,nan\n",
-            "a.csv, line 2, column 2: found \"nan\", which is not finite; every cell must be a finite number: fill it in or leave the row out",
+            "a.csv, line 2, column 2: found \"nan\", a missing value; fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)",
         ),
         (
             "1,2\n3,1e999\n",
@@ -90,7 +90,7 @@ fn a_bad_cell_is_named_by_line_and_column() {
         ),
         (
             "NA,1\n2,3\n",
-            "a.csv, line 1, column 1: found \"NA\", a missing value; every cell must be a finite number: fill it in or leave the row out",
+            "a.csv, line 1, column 1: found \"NA\", a missing value; fill it in, work with the values that are there (`missing = model`), or leave such rows out (`missing = drop-rows`)",
         ),
         (
             "x,y\n\"1\n\n\",2\nz,3\n",
