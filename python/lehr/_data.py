@@ -41,7 +41,7 @@ def _file_shape(estimator, shape, reset):
 
 
 def points(estimator, X, *, reset, sample_weight=None, least=1):
-    """Rows of numbers.
+    """Rows of numbers, NaN where one is missing.
 
     Arrays of float64 and float32 in C order are read where they are, memory-mapped and read-only ones too.
     """
@@ -54,14 +54,14 @@ def points(estimator, X, *, reset, sample_weight=None, least=1):
     if is_arrow(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         weights = _weights(sample_weight, X.shape[0])
-        return _lehr.Points.from_arrow(X, weights)
-    # What is not finite is found below, in the one pass that is made over the numbers.
+        return _lehr.Points.from_arrow(X, weights, missing=True)
+    # What is infinite is found below, in the one pass that is made over the numbers; NaN is a missing value.
     X = validate_data(
         estimator, X, reset=reset, dtype=FLOATS, order="C", ensure_all_finite=False, ensure_min_samples=least
     )
     if not X.flags.aligned:
         X = X.copy()
-    return _lehr.Points.from_array(X, _weights(sample_weight, X.shape[0]), _names(estimator))
+    return _lehr.Points.from_array(X, _weights(sample_weight, X.shape[0]), _names(estimator), missing=True)
 
 
 def _names(estimator):

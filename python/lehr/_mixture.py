@@ -90,7 +90,7 @@ default='dirichlet_process'
     n_jobs : int, default=None
         Threads; None and -1 are all cores. Does not change results.
     data_options : dict, default=None
-        How to read a file, if X is a path: columns, drop, weight_column, header.
+        How to read a file, if X is a path: columns, drop, weight_column, header, missing.
 
     Attributes
     ----------
@@ -205,6 +205,11 @@ covariance_prior_ : float or ndarray
         self.n_jobs = n_jobs
         self.data_options = data_options
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _params(self):
         """The model's settings, as the command line's configuration file has them."""
         given = {} if isinstance(self.init_params, str) else {"start": "kmeans"}
@@ -228,7 +233,8 @@ covariance_prior_ : float or ndarray
         Parameters
         ----------
         X : array-like, data frame or path, of shape (n_samples, n_features)
-            The items. float64 and float32 arrays in C order are not copied.
+            The items. float64 and float32 arrays in C order are not copied. NaN is a missing value (missing at random):
+            what is there of an item is used, and `impute` says what the rest may be.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None

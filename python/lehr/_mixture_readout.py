@@ -86,6 +86,35 @@ class MixtureReadout:
         data = self._points(X)
         return self._core.log_predictive(data, self._threads())
 
+    def impute(self, X):
+        """Fill in missing values: their means and standard deviations given what is there.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            The items; NaN where a value is missing.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_features)
+            X with the expected values in place of NaN.
+        std : ndarray of shape (n_samples, n_features)
+            Their standard deviations; 0 where the value is there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lehr import BayesianGaussianMixture
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.normal(size=500)
+        >>> X = np.column_stack([x, 2 * x + 0.1 * rng.normal(size=500)])
+        >>> mean, std = BayesianGaussianMixture(random_state=0).fit(X).impute([[1.0, np.nan]])
+        >>> [round(float(number), 1) for number in (mean[0, 1], std[0, 1])]
+        [2.0, 0.1]
+        """
+        data = self._points(X)
+        return self._core.impute(data, self._threads())
+
     def sample(self, n_samples=1):
         """Draw items from the fitted mixture.
 

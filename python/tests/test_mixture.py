@@ -101,6 +101,32 @@ def test_given_priors_are_used_and_reported(blobs):
     np.testing.assert_allclose(mixture.covariance_prior_, prior)
 
 
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_missing_values_are_part_of_the_model(covariance_type):
+    rng = np.random.default_rng(1)
+    labels = rng.integers(3, size=600)
+    whole = np.array([[0.0, 0.0, 9.0], [9.0, 0.0, 0.0], [0.0, 9.0, -9.0]])[labels] + rng.normal(size=(600, 3))
+    X = np.where(rng.random(whole.shape) < 0.2, np.nan, whole)
+    mixture = BayesianGaussianMixture(3, covariance_type=covariance_type, random_state=0, n_init=3).fit(X)
+    assert best_match(X, labels, mixture.predict(X)) > 0.97
+    assert np.isfinite(mixture.score_samples(X)).all() and np.isfinite(mixture.log_predictive(X)).all()
+    assert np.all(np.diff(mixture.lower_bounds_) > -1e-9)
+    mean, std = mixture.impute(X)
+    there = ~np.isnan(X)
+    np.testing.assert_array_equal(mean[there], X[there])
+    assert (std[there] == 0).all() and (std[~there] > 0).all()
+    off = (mean - whole)[~there] / std[~there]
+    assert 0.8 < np.sqrt(np.mean(off**2)) < 1.2
+    again = pickle.loads(pickle.dumps(mixture))
+    np.testing.assert_array_equal(again.impute(X)[0], mean)
+    # float32 and data frames, too.
+    np.testing.assert_array_equal(mixture.predict(X.astype(np.float32)), mixture.predict(X))
+    pandas = pytest.importorskip("pandas")
+    np.testing.assert_array_equal(mixture.predict(pandas.DataFrame(X).to_numpy()), mixture.predict(X))
+    with pytest.raises(DataError, match="found inf"):
+        mixture.impute([[np.inf, 1.0, 2.0]])
+
+
 def best_match(X, labels, found):
     """The share of items in the right cluster, clusters matched as well as can be."""
     table = np.array([[np.sum((labels == a) & (found == b)) for b in np.unique(found)] for a in np.unique(labels)])

@@ -143,6 +143,21 @@ impl Mixture {
         self.of_each(py, data, threads, |model, lambda, data| model.log_predictive(lambda, data))
     }
 
+    /// The items with what is missing filled in, and how far each value may be off.
+    fn impute<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Points,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let imputed = computed(py, threads, || {
+            self.check(data)?;
+            Ok(self.fitted.model.impute(self.fitted.lambda().table(), &data.data))
+        })?;
+        let shape = [data.data.n_items(), data.data.n_dims()];
+        Ok((shaped(py, imputed.values, &shape)?, shaped(py, imputed.deviations, &shape)?))
+    }
+
     /// Draws, and the component of each.
     fn sample<'py>(
         &self,

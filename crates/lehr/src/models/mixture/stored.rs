@@ -20,12 +20,15 @@ pub struct Frozen {
     /// The prior in those coordinates.
     pub prior: Prior,
     /// Whether values were missing.
-    #[serde(default, skip_serializing_if = "is_complete")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub gaps: bool,
+    /// Whether precisions have Gamma distributions: diagonal components had a Wishart distribution once.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub gammas: bool,
 }
 
-fn is_complete(gaps: &bool) -> bool {
-    !gaps
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Stored for Mixture {
@@ -70,7 +73,12 @@ impl Stored for Mixture {
     }
 
     fn frozen(&self) -> Frozen {
-        Frozen { units: self.units.clone(), prior: self.prior.clone(), gaps: self.gaps }
+        Frozen {
+            units: self.units.clone(),
+            prior: self.prior.clone(),
+            gaps: self.gaps,
+            gammas: self.shape.scatter().is_diagonal(),
+        }
     }
 
     fn restore(params: MixtureParams, frozen: Frozen, _files: &dyn Files) -> Result<Self> {
@@ -78,6 +86,14 @@ impl Stored for Mixture {
         let d = units.shift.len();
         params.check(usize::MAX, d)?;
         let shape = Shape::new(params.covariance, d);
+        if shape.scatter().is_diagonal() && !frozen.gammas {
+            return Err(Error::config(
+                "covariance",
+                params.covariance,
+                "this run is of an earlier lehr, whose diagonal components were a Wishart distribution with a \
+                 diagonal matrix, another model; fit it again",
+            ));
+        }
         let (stored, of_means) = (shape.scatter(), shape.of_means());
         let finite = |values: &[f64], length: usize| {
             values.len() == length && values.iter().all(|x| x.is_finite())
