@@ -28,8 +28,8 @@ mod posterior;
 mod sample;
 mod stored;
 
-pub(super) use params::TABLES;
 pub use local::Scratch;
+pub(super) use params::TABLES;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };
@@ -137,7 +137,6 @@ impl Mixture {
             scatter: &row[scatter..end],
         }
     }
-
 }
 
 impl Model for Mixture {
