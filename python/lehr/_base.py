@@ -27,6 +27,8 @@ from ._settings import (
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
 from .errors import LehrError, RunError
 
+# The estimators by the names that runs call their models. A class is here as soon as its file is imported.
+ESTIMATORS = {}
 # Beside the run: the parameters that its record does not have, or has as the last fit needed them.
 _PARAMETERS = "estimator.json"
 # How a value of a parameter that had another name is said now.
@@ -64,6 +66,9 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        # A class that somebody derives from an estimator inherits its counterpart, and takes no runs from it.
+        if cls.__dict__.get("_core_class") is not None:
+            ESTIMATORS.update(dict.fromkeys(cls._core_class.names, cls))
         if cls._model is None or "__init__" not in cls.__dict__:
             return
         rows = [row for section in ("own", "fit") for row in TABLES[cls._model][section]]

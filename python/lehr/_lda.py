@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 from . import _data, _lehr
 from ._base import Fitting
 from ._lda_readout import LdaReadout
-from ._loading import lda_parameters
+from ._loading import fit_parameters
 from ._settings import choice, real, whole
 from ._watch import with_callbacks
 from .errors import SettingError
@@ -314,4 +314,23 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         _, self.lower_bound_ = self._best_bounds()
         self.bound_ = float(np.exp(-self.lower_bound_ / self._facts["tokens"]))
 
-    _parameters_of = staticmethod(lda_parameters)
+    @staticmethod
+    def _parameters_of(record, _core):
+        """The parameters of an LDA model that makes the fit of a run again."""
+        params, fit = record["params"], record["fit"]
+        shared = fit_parameters(record)
+        online = fit["batch"] is not None
+        return {
+            **shared,
+            "n_components": params["topics"],
+            "doc_topic_prior": params["alpha"],
+            "topic_word_prior": params["eta"],
+            "learning_method": "online" if online else "batch",
+            "batch_size": fit["batch"] if online else 128,
+            "mean_change_tol": params["local_tol"],
+            "max_doc_update_iter": params["local_iterations"],
+            "learn_doc_topic_prior": params["learn_alpha"],
+            "learn_topic_word_prior": params["learn_eta"],
+            "exact": params["exact"],
+            "warm": fit["warm"],
+        }

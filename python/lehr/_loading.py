@@ -1,17 +1,6 @@
-"""The parameters that an estimator would have had to make the run that it is loaded from."""
-
-import numpy as np
+"""Parameters of any estimator that would have made the run that it is loaded from."""
 
 from ._settings import steps_in_a_pass
-
-STARTS = {
-    "kmeans": "kmeans",
-    "k-means++": "kmeans-plus-plus",
-    "random": "responsibilities",
-    "random_from_data": "points",
-}
-WEIGHTS = {"dirichlet_process": "sticks", "dirichlet_distribution": "dirichlet"}
-COVARIANCES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
 
 def fit_parameters(record):
@@ -27,78 +16,4 @@ def fit_parameters(record):
         "step_size": fit["step_size"],
         "guard": fit["guard"],
         "random_state": fit["seed"],
-    }
-
-
-def mixture_parameters(record, core):
-    """The parameters of a mixture that makes the fit of a run again."""
-    params, fit = record["params"], record["fit"]
-    starts = {ours: theirs for theirs, ours in STARTS.items()}
-    weights = {ours: theirs for theirs, ours in WEIGHTS.items()}
-    covariances = {ours: theirs for theirs, ours in COVARIANCES.items()}
-    # Priors that the command line took from the data have other defaults than ours.
-    known = core.attributes() if params.get("defaults") != "scikit-learn" else {}
-    prior = {
-        "weight_concentration_prior": known.get("weight_concentration_prior_", params.get("concentration")),
-        "mean_precision_prior": known.get("mean_precision_prior_", params.get("mean_precision")),
-        "degrees_of_freedom_prior": known.get("degrees_of_freedom_prior_", params.get("degrees_of_freedom")),
-        "mean_prior": known.get("mean_prior_", params.get("mean")),
-        "covariance_prior": known.get("covariance_prior_", _square(params.get("scatter"), params["covariance"])),
-    }
-    return {
-        **fit_parameters(record),
-        **prior,
-        **({"tol": fit["tol"]} if fit.get("tol_of") == "absolute" else {}),
-        "n_components": params["components"],
-        "covariance_type": covariances[params["covariance"]],
-        "init_params": starts[params["start"]],
-        "init_units": params.get("start_units", "deviations"),
-        "weight_concentration_prior_type": weights[params["weights"]],
-        "reg_covar": params.get("ridge", 0.0),
-        "sort_components": params["sort"],
-        "n_init": fit["n_init"],
-    }
-
-
-def _square(scatter, covariance):
-    """A matrix that was written as a list."""
-    if scatter is None or covariance == "diagonal":
-        return scatter
-    if covariance == "spherical":
-        return scatter[0]
-    d = round(len(scatter) ** 0.5)
-    return np.reshape(scatter, (d, d))
-
-
-def lda_parameters(record, _core):
-    """The parameters of an LDA model that makes the fit of a run again."""
-    params, fit = record["params"], record["fit"]
-    shared = fit_parameters(record)
-    online = fit["batch"] is not None
-    return {
-        **shared,
-        "n_components": params["topics"],
-        "doc_topic_prior": params["alpha"],
-        "topic_word_prior": params["eta"],
-        "learning_method": "online" if online else "batch",
-        "batch_size": fit["batch"] if online else 128,
-        "mean_change_tol": params["local_tol"],
-        "max_doc_update_iter": params["local_iterations"],
-        "learn_doc_topic_prior": params["learn_alpha"],
-        "learn_topic_word_prior": params["learn_eta"],
-        "exact": params["exact"],
-        "warm": fit["warm"],
-    }
-
-
-def pmf_parameters(record, _core):
-    """The parameters of a matrix factorisation that makes the fit of a run again."""
-    params = record["params"]
-    names = ("prior_variance", "noise_variance", "learn_noise", "ard", "gauge", "centre", "biases")
-    return {
-        **fit_parameters(record),
-        **{name: params[name] for name in names},
-        "n_components": params["dims"],
-        "tol": record["fit"]["tol"],
-        "n_init": record["fit"]["n_init"],
     }

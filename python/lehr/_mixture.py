@@ -5,11 +5,21 @@ from sklearn.base import DensityMixin
 
 from . import _data, _lehr
 from ._base import Fitting
-from ._loading import COVARIANCES, STARTS, WEIGHTS, mixture_parameters
+from ._loading import fit_parameters
 from ._mixture_readout import MixtureReadout
 from ._settings import flag, whole
 from ._watch import with_callbacks
 from .errors import DataError, SettingError
+
+# What Python calls the choices of a setting.
+_STARTS = {
+    "kmeans": "kmeans",
+    "k-means++": "kmeans-plus-plus",
+    "random": "responsibilities",
+    "random_from_data": "points",
+}
+_WEIGHTS = {"dirichlet_process": "sticks", "dirichlet_distribution": "dirichlet"}
+_COVARIANCES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
 
 class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
@@ -138,7 +148,7 @@ covariance_prior_ : float or ndarray
 
     _core_class = _lehr.Mixture
     _model = "dpgmm"
-    _choices = {"weights": WEIGHTS, "covariance": COVARIANCES, "start": STARTS}
+    _choices = {"weights": _WEIGHTS, "covariance": _COVARIANCES, "start": _STARTS}
 
     def __init__(
         self,
@@ -324,7 +334,45 @@ covariance_prior_ : float or ndarray
         """Estimate the mixture and label X; see `fit` and `predict`."""
         return self.fit(X, y, sample_weight=sample_weight).predict(X)
 
-    _parameters_of = staticmethod(mixture_parameters)
+    @staticmethod
+    def _parameters_of(record, core):
+        """The parameters of a mixture that makes the fit of a run again."""
+        params, fit = record["params"], record["fit"]
+        starts = {ours: theirs for theirs, ours in _STARTS.items()}
+        weights = {ours: theirs for theirs, ours in _WEIGHTS.items()}
+        covariances = {ours: theirs for theirs, ours in _COVARIANCES.items()}
+        # Priors that the command line took from the data have other defaults than ours.
+        known = core.attributes() if params.get("defaults") != "scikit-learn" else {}
+        prior = {
+            "weight_concentration_prior": known.get("weight_concentration_prior_", params.get("concentration")),
+            "mean_precision_prior": known.get("mean_precision_prior_", params.get("mean_precision")),
+            "degrees_of_freedom_prior": known.get("degrees_of_freedom_prior_", params.get("degrees_of_freedom")),
+            "mean_prior": known.get("mean_prior_", params.get("mean")),
+            "covariance_prior": known.get("covariance_prior_", _square(params.get("scatter"), params["covariance"])),
+        }
+        return {
+            **fit_parameters(record),
+            **prior,
+            **({"tol": fit["tol"]} if fit.get("tol_of") == "absolute" else {}),
+            "n_components": params["components"],
+            "covariance_type": covariances[params["covariance"]],
+            "init_params": starts[params["start"]],
+            "init_units": params.get("start_units", "deviations"),
+            "weight_concentration_prior_type": weights[params["weights"]],
+            "reg_covar": params.get("ridge", 0.0),
+            "sort_components": params["sort"],
+            "n_init": fit["n_init"],
+        }
+
+
+def _square(scatter, covariance):
+    """A matrix that was written as a list."""
+    if scatter is None or covariance == "diagonal":
+        return scatter
+    if covariance == "spherical":
+        return scatter[0]
+    d = round(len(scatter) ** 0.5)
+    return np.reshape(scatter, (d, d))
 
 
 # Of a covariance prior, by type.

@@ -1,13 +1,8 @@
 """Loading a run directory of whatever model."""
 
-from ._lda import LatentDirichletAllocation
+from ._base import ESTIMATORS
 from ._lehr import model_name
-from ._mixture import BayesianGaussianMixture
-from ._pmf import ProbabilisticMatrixFactorization
 from .errors import RunError
-
-_ESTIMATORS = (BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization)
-_CLASSES = {name: estimator for estimator in _ESTIMATORS for name in estimator._core_class.names}
 
 
 def load(path):
@@ -20,8 +15,8 @@ def load(path):
 
     Returns
     -------
-    estimator : BayesianGaussianMixture, LatentDirichletAllocation or ProbabilisticMatrixFactorization
-        The fitted estimator.
+    estimator : object
+        A fitted estimator of the class that the run's model has here.
 
     Examples
     --------
@@ -34,6 +29,6 @@ def load(path):
     True
     """
     name = model_name(path)
-    if name not in _CLASSES:
+    if name not in ESTIMATORS:
         raise RunError(f"{path}: this run's model is {name!r}, which this version of lehr does not know; update lehr")
-    return _CLASSES[name].load(path)
+    return ESTIMATORS[name].load(path)

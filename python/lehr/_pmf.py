@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _lehr, _ratings
 from ._base import Fitting
-from ._loading import pmf_parameters
+from ._loading import fit_parameters
 from ._pmf_readout import PmfReadout
 from ._settings import choice, whole
 from ._watch import with_callbacks
@@ -304,4 +304,15 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         means, _ = self._core.fold_in(data, len(self.users_), False, self._threads())
         return means[:, :d]
 
-    _parameters_of = staticmethod(pmf_parameters)
+    @staticmethod
+    def _parameters_of(record, _core):
+        """The parameters of a matrix factorisation that makes the fit of a run again."""
+        params = record["params"]
+        names = ("prior_variance", "noise_variance", "learn_noise", "ard", "gauge", "centre", "biases")
+        return {
+            **fit_parameters(record),
+            **{name: params[name] for name in names},
+            "n_components": params["dims"],
+            "tol": record["fit"]["tol"],
+            "n_init": record["fit"]["n_init"],
+        }

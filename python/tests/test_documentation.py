@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import pkgutil
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr._open", "lehr._mixture", "lehr._lda", "lehr._lda_readout", "lehr._pmf", "lehr.anneal", "lehr.plot", "lehr._topics",
-           "lehr.errors"]
+MODULES = ["lehr", *(f"lehr.{module.name}" for module in pkgutil.iter_modules(lehr.__path__))]
+ESTIMATORS = sorted({estimator.__name__ for estimator in lehr._base.ESTIMATORS.values()})
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -21,8 +22,7 @@ def test_examples(name):
     assert failed == 0
 
 
-@pytest.mark.parametrize("name", ["BayesianGaussianMixture", "LatentDirichletAllocation",
-                                  "ProbabilisticMatrixFactorization"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_parameter_and_method_is_documented(name):
     estimator = getattr(lehr, name)
     for parameter in inspect.signature(estimator).parameters:

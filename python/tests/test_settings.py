@@ -10,7 +10,7 @@ from sklearn.base import clone
 import lehr
 from lehr._settings import RENAMED, TABLES, documented
 
-ESTIMATORS = [lehr.BayesianGaussianMixture, lehr.LatentDirichletAllocation, lehr.ProbabilisticMatrixFactorization]
+ESTIMATORS = sorted(set(lehr._base.ESTIMATORS.values()), key=lambda estimator: estimator.__name__)
 # What scikit-learn has, or what only makes sense in Python.
 OURS = {"verbose", "verbose_interval", "warm_start", "data_options", "learning_method", "learning_decay",
         "learning_offset", "init_components", "columns", "duplicates"}

@@ -1,54 +1,7 @@
-//! The `lehr` command line: parse the arguments, run one command, map its end to an exit code.
+//! The program `lehr`; all of it is in the library beside it, which says why.
 
-mod args;
-mod commands;
-mod complaint;
-mod models;
-mod progress;
-mod text;
-
-use std::io::Write;
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::time::Instant;
 
-use clap::Parser;
-
-use args::{Cli, Command};
-
-/// 0: done, which a time limit is too. 1: interrupted, with a usable model. 2: error.
 fn main() -> ExitCode {
-    started();
-    let cli = Cli::parse();
-    match complaint::catch_panics(|| run(cli)) {
-        Ok(commands::End::Done) => ExitCode::SUCCESS,
-        Ok(commands::End::StoppedEarly) => ExitCode::from(1),
-        Err(error) => {
-            // If nobody listens on stderr either, the exit code has to do.
-            let _ = writeln!(std::io::stderr(), "error: {}", complaint::in_one_line(&error));
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// When the program started.
-fn started() -> Instant {
-    static STARTED: OnceLock<Instant> = OnceLock::new();
-    *STARTED.get_or_init(Instant::now)
-}
-
-fn run(cli: Cli) -> anyhow::Result<commands::End> {
-    match cli.command {
-        Command::Fit(args) => commands::fit::run(&args),
-        Command::Resume(args) => commands::resume::run(args),
-        Command::Eval(args) => commands::eval::run(args),
-        Command::Transform(args) => commands::transform::run(args),
-        Command::Show(args) => commands::show::run(args),
-        Command::Partial(args) => commands::partial::run(args),
-        Command::Topics(args) => commands::topics::run(args),
-        Command::Recommend(args) => commands::recommend::run(args),
-        Command::Convert(args) => commands::convert::run(args),
-        Command::Demo(args) => commands::demo::run(args),
-        Command::Reproduce(args) => commands::reproduce::run(args),
-    }
+    lehr_cli::main()
 }

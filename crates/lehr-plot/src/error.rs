@@ -6,9 +6,6 @@ use std::error::Error as Cause;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The renderer does not understand the figure's SVG, which would be a bug.
-    #[error("the picture is not valid SVG")]
-    Svg(#[source] Box<dyn Cause + Send + Sync>),
     /// There is no memory for so many pixels.
     #[error("a picture of {width} x {height} pixels is too large")]
     TooLarge {

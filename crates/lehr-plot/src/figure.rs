@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Panel, layout, raster};
+use crate::scene::Scene;
+use crate::{Error, Panel, layout, raster, svg};
 
 /// Pixels of the PNG per unit of the SVG.
 const PNG_SCALE: f32 = 2.0;
@@ -32,14 +33,19 @@ impl Figure {
         self
     }
 
+    /// What the figure is made of.
+    pub(crate) fn scene(&self) -> Scene {
+        layout::figure(self)
+    }
+
     /// The figure as a self-contained SVG document.
     pub fn to_svg(&self) -> String {
-        layout::figure(self)
+        svg::document(&self.scene())
     }
 
     /// The figure as PNG bytes, at twice the resolution of the SVG.
     pub fn to_png(&self) -> Result<Vec<u8>, Error> {
-        raster::png(&self.to_svg(), PNG_SCALE)
+        raster::png(&self.scene(), PNG_SCALE)
     }
 
     /// The files `stem.png` and `stem.svg`: their paths and bytes, to be written in whatever way the caller
@@ -51,8 +57,8 @@ impl Figure {
             path.push(extension);
             PathBuf::from(path)
         };
-        let svg = self.to_svg();
-        let png = raster::png(&svg, PNG_SCALE)?;
-        Ok([(named(".png"), png), (named(".svg"), svg.into_bytes())])
+        let scene = self.scene();
+        let png = raster::png(&scene, PNG_SCALE)?;
+        Ok([(named(".png"), png), (named(".svg"), svg::document(&scene).into_bytes())])
     }
 }

@@ -3,7 +3,7 @@
 use crate::axes::{Axes, Rect, TICK_SIZE};
 use crate::colour::Colour;
 use crate::marks::{self, Shape};
-use crate::svg::{Anchor, Svg, number};
+use crate::scene::{Anchor, Fill, Group, Look, Scene, Stroke};
 use crate::ticks::Ticks;
 use crate::{Figure, Panel, legend, text};
 
@@ -27,15 +27,19 @@ const TICK_GAP: f64 = 4.0;
 const SLANT: f64 = 35.0;
 
 /// Looks of ordinary text.
-const TEXT: &str = r##"fill="#222222""##;
+const TEXT: Look = Look::filled(Colour(0x22, 0x22, 0x22));
 /// Looks of tick labels.
-const FAINT: &str = r##"fill="#333333""##;
+const FAINT: Look = Look::filled(Colour(0x33, 0x33, 0x33));
+/// Looks of what stands in place of data.
+const PALE: Look = Look::filled(Colour(0x99, 0x99, 0x99));
 /// Looks of grid lines.
-const GRID: &str = r##"stroke="#e7e7e7" stroke-width="0.8""##;
+const GRID: Stroke = Stroke::plain(Colour(0xe7, 0xe7, 0xe7), 0.8);
 /// Looks of spines and ticks.
-const FRAME: &str = r##"stroke="#4d4d4d" stroke-width="0.9""##;
+const FRAME: Stroke = Stroke::plain(Colour(0x4d, 0x4d, 0x4d), 0.9);
+/// The colour of headings.
+const INK: Colour = Colour(0x11, 0x11, 0x11);
 /// The embedded font has one weight: a thin outline makes headings stand out.
-const STRONG: &str = r##"fill="#111111" stroke="#111111" stroke-width="0.35""##;
+const STRONG: Look = Look::both(Fill(INK, 1.0), Stroke::plain(INK, 0.35));
 
 /// A panel with everything measured: margins are what its plot needs on each side.
 struct Sheet<'a> {
@@ -115,90 +119,83 @@ impl<'a> Sheet<'a> {
     }
 
     /// Draws the panel; the plot's corner is at the origin of the open group.
-    fn draw(&self, svg: &mut Svg, index: usize) {
+    fn draw(&self, scene: &mut Scene, index: usize) {
         let (w, h) = self.plot;
         for (i, line) in self.heading.iter().enumerate() {
             let y = -self.top + (i as f64 + 0.5) * (HEADING + 4.0);
-            svg.text((w / 2.0, y), HEADING, Anchor::Middle, STRONG, line);
+            scene.text((w / 2.0, y), HEADING, Anchor::Middle, STRONG, line);
         }
-        self.frame(svg);
+        self.frame(scene);
         // The spines lie on the edge: let strokes that touch them keep their width.
-        let [x, y, cw, ch] = [-1.0, -1.0, w + 2.0, h + 2.0].map(number);
-        svg.clip(
-            &format!("plot{index}"),
-            &format!(r#"x="{x}" y="{y}" width="{cw}" height="{ch}""#),
-        );
-        svg.open(&format!(r#"clip-path="url(#plot{index})""#));
+        let area = Rect { x: -1.0, y: -1.0, w: w + 2.0, h: h + 2.0 };
+        scene.open(Group::Clipped(index, area));
         for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
-            marks::draw(svg, series, shape, *colour);
+            marks::draw(scene, series, shape, *colour);
         }
         for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
-            marks::draw_mean(svg, series, shape, *colour);
+            marks::draw_mean(scene, series, shape, *colour);
         }
-        svg.close();
+        scene.close();
         if self.shapes.iter().all(|(shape, _)| shape.is_empty()) {
-            svg.text((w / 2.0, h / 2.0), NAME, Anchor::Middle, r##"fill="#999999""##, "no data");
+            scene.text((w / 2.0, h / 2.0), NAME, Anchor::Middle, PALE, "no data");
         }
         if let Some(area) = self.legend {
-            legend::draw(svg, self.panel, &self.shapes, area);
+            legend::draw(scene, self.panel, &self.shapes, area);
         }
     }
 
     /// Draws grid, spines, ticks, their labels and the names of the axes.
-    fn frame(&self, svg: &mut Svg) {
+    fn frame(&self, scene: &mut Scene) {
         let (w, h) = self.plot;
-        svg.open(r#"class="frame""#);
+        scene.open(Group::Named("frame"));
         let xs: Vec<f64> = self.x_ticks.at.iter().map(|v| self.axes.x.place(*v)).collect();
         let ys: Vec<f64> = self.y_ticks.at.iter().map(|v| h - self.axes.y.place(*v)).collect();
         let named = !self.panel.x_names.is_empty();
         for x in xs.iter().filter(|_| !named) {
-            svg.line((*x, 0.0), (*x, h), GRID);
+            scene.line((*x, 0.0), (*x, h), &GRID);
         }
         for y in &ys {
-            svg.line((0.0, *y), (w, *y), GRID);
+            scene.line((0.0, *y), (w, *y), &GRID);
         }
-        svg.line((0.0, 0.0), (0.0, h), FRAME);
-        svg.line((0.0, h), (w, h), FRAME);
+        scene.line((0.0, 0.0), (0.0, h), &FRAME);
+        scene.line((0.0, h), (w, h), &FRAME);
         let y = h + TICK + TICK_GAP + TICK_SIZE / 2.0;
         for (x, label) in xs.iter().zip(&self.x_ticks.labels) {
-            svg.line((*x, h), (*x, h + TICK), FRAME);
+            scene.line((*x, h), (*x, h + TICK), &FRAME);
             if self.slanted {
-                let turn =
-                    format!(r#"{FAINT} transform="rotate(-{SLANT} {} {})""#, number(*x), number(y));
-                svg.text((*x, y), TICK_SIZE, Anchor::End, &turn, label);
+                scene.turned(SLANT, (*x, y), TICK_SIZE, Anchor::End, FAINT, label);
             } else {
-                svg.text((*x, y), TICK_SIZE, Anchor::Middle, FAINT, label);
+                scene.text((*x, y), TICK_SIZE, Anchor::Middle, FAINT, label);
             }
         }
         for (y, label) in ys.iter().zip(&self.y_ticks.labels) {
-            svg.line((-TICK, *y), (0.0, *y), FRAME);
-            svg.text((-TICK - TICK_GAP, *y), TICK_SIZE, Anchor::End, FAINT, label);
+            scene.line((-TICK, *y), (0.0, *y), &FRAME);
+            scene.text((-TICK - TICK_GAP, *y), TICK_SIZE, Anchor::End, FAINT, label);
         }
         for x in self.x_ticks.minor.iter().map(|v| self.axes.x.place(*v)) {
-            svg.line((x, h), (x, h + TICK / 2.0), FRAME);
+            scene.line((x, h), (x, h + TICK / 2.0), &FRAME);
         }
         for y in self.y_ticks.minor.iter().map(|v| h - self.axes.y.place(*v)) {
-            svg.line((-TICK / 2.0, y), (0.0, y), FRAME);
+            scene.line((-TICK / 2.0, y), (0.0, y), &FRAME);
         }
         if let Some(note) = &self.y_ticks.note {
-            svg.text((0.0, -TICK_SIZE / 2.0 - 5.0), TICK_SIZE, Anchor::Start, FAINT, note);
+            scene.text((0.0, -TICK_SIZE / 2.0 - 5.0), TICK_SIZE, Anchor::Start, FAINT, note);
         }
         let under = h + self.bottom - NAME / 2.0;
         if let Some(note) = &self.x_ticks.note {
-            svg.text((w, under), TICK_SIZE, Anchor::End, FAINT, note);
+            scene.text((w, under), TICK_SIZE, Anchor::End, FAINT, note);
         }
         let name = &self.panel.x_label;
         let note = self.x_ticks.note.as_ref().map_or(0.0, |n| text::width(n, TICK_SIZE) + 8.0);
         // A long name gives way to the note at the end of the same line.
         if note > 0.0 && text::width(name, NAME) / 2.0 + note > w / 2.0 {
-            svg.text((0.0, under), NAME, Anchor::Start, TEXT, name);
+            scene.text((0.0, under), NAME, Anchor::Start, TEXT, name);
         } else {
-            svg.text((w / 2.0, under), NAME, Anchor::Middle, TEXT, name);
+            scene.text((w / 2.0, under), NAME, Anchor::Middle, TEXT, name);
         }
-        let x = self.name_at;
-        let turn = format!(r#"{TEXT} transform="rotate(-90 {} {})""#, number(x), number(h / 2.0));
-        svg.text((x, h / 2.0), NAME, Anchor::Middle, &turn, &self.panel.y_label);
-        svg.close();
+        let at = (self.name_at, h / 2.0);
+        scene.turned(90.0, at, NAME, Anchor::Middle, TEXT, &self.panel.y_label);
+        scene.close();
     }
 }
 
@@ -212,13 +209,14 @@ fn plot_size(columns: usize) -> (f64, f64) {
 }
 
 /// Draws a figure: panels in rows, their plots aligned in columns.
-pub fn figure(figure: &Figure) -> String {
+pub fn figure(figure: &Figure) -> Scene {
     let count = figure.panels.len();
     let usual = if count <= 3 { count } else { 2 };
     let columns = figure.columns.unwrap_or(usual).clamp(1, count.max(1));
     let (plot_w, plot_h) = figure.plot_size.unwrap_or_else(|| plot_size(columns));
     // Room for at least one label, and an end.
-    let plot = (plot_w.clamp(40.0, LARGEST), plot_h.clamp(30.0, LARGEST));
+    let sane = |x: f64, least: f64| if x.is_nan() { least } else { x.clamp(least, LARGEST) };
+    let plot = (sane(plot_w, 40.0), sane(plot_h, 30.0));
     let sheets: Vec<Sheet> = figure.panels.iter().map(|p| Sheet::new(p, plot)).collect();
     let widest = |column: usize, side: fn(&Sheet) -> f64| {
         sheets.iter().skip(column).step_by(columns).map(side).fold(0.0, f64::max)
@@ -230,10 +228,10 @@ pub fn figure(figure: &Figure) -> String {
         + (columns - 1) as f64 * GUTTER
         + 2.0 * MARGIN;
 
-    let mut svg = Svg::default();
+    let mut scene = Scene::default();
     let mut y = MARGIN;
     for line in text::wrap(&figure.title, TITLE, width - 2.0 * MARGIN) {
-        svg.text((width / 2.0, y + TITLE / 2.0), TITLE, Anchor::Middle, STRONG, &line);
+        scene.text((width / 2.0, y + TITLE / 2.0), TITLE, Anchor::Middle, STRONG, &line);
         y += TITLE + 5.0;
     }
     if !figure.title.is_empty() {
@@ -246,14 +244,14 @@ pub fn figure(figure: &Figure) -> String {
         let mut x = MARGIN;
         for (column, sheet) in sheets.iter().enumerate() {
             x += lefts[column];
-            let at = format!("translate({} {})", number(x), number(y + top));
-            svg.open(&format!(r#"class="panel" transform="{at}""#));
-            sheet.draw(&mut svg, row * columns + column);
-            svg.close();
+            scene.open(Group::At("panel", (x, y + top)));
+            sheet.draw(&mut scene, row * columns + column);
+            scene.close();
             x += plot.0 + rights[column] + GUTTER;
         }
         y += top + tallest.fold(plot.1 + bottom, f64::max) + GUTTER;
     }
     let height = if sheets.is_empty() { y + MARGIN } else { y - GUTTER + MARGIN };
-    svg.finish(width, height)
+    scene.size = (width.ceil(), height.ceil());
+    scene
 }

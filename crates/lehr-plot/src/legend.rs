@@ -2,9 +2,9 @@
 
 use crate::axes::Rect;
 use crate::colour::Colour;
-use crate::marks::{Shape, stroke};
+use crate::marks::Shape;
+use crate::scene::{Anchor, Fill, Group, Item, Look, Scene, Stroke};
 use crate::series::{Mark, Series};
-use crate::svg::{Anchor, Svg, number};
 use crate::{Legend, Panel, text};
 
 /// Font size of the entries.
@@ -19,6 +19,13 @@ const GAP: f64 = 7.0;
 const PAD: f64 = 6.0;
 /// Distance from the legend's edge to the plot's.
 const INSET: f64 = 6.0;
+
+/// What is behind the entries.
+const BACK: Fill = Fill(Colour(0xff, 0xff, 0xff), 0.9);
+/// The line around them.
+const EDGE: Stroke = Stroke::plain(Colour(0xdd, 0xdd, 0xdd), 0.8);
+/// Looks of the names.
+const TEXT: Look = Look::filled(Colour(0x22, 0x22, 0x22));
 
 /// The legend's rectangle relative to the plot's corner, if there is anything to list.
 pub fn place(panel: &Panel, shapes: &[(Shape, Colour)], plot: (f64, f64)) -> Option<Rect> {
@@ -43,15 +50,9 @@ pub fn place(panel: &Panel, shapes: &[(Shape, Colour)], plot: (f64, f64)) -> Opt
 }
 
 /// Draws the entries into `area`.
-pub fn draw(svg: &mut Svg, panel: &Panel, shapes: &[(Shape, Colour)], area: Rect) {
-    svg.open(r#"class="legend""#);
-    let [x, y, w, h] = [area.x, area.y, area.w, area.h].map(number);
-    svg.element(
-        "rect",
-        &format!(
-            r##"x="{x}" y="{y}" width="{w}" height="{h}" rx="3" fill="#ffffff" fill-opacity="0.9" stroke="#dddddd" stroke-width="0.8""##
-        ),
-    );
+pub fn draw(scene: &mut Scene, panel: &Panel, shapes: &[(Shape, Colour)], area: Rect) {
+    scene.open(Group::Named("legend"));
+    scene.add(Item::Rect(area, 3.0, Look::both(BACK, EDGE)));
     let entries = panel.series.iter().zip(shapes).filter_map(|(s, shape)| {
         let label = s.label.as_deref()?;
         Some((label, s, shape.1))
@@ -59,48 +60,41 @@ pub fn draw(svg: &mut Svg, panel: &Panel, shapes: &[(Shape, Colour)], area: Rect
     for (i, (label, series, colour)) in entries.enumerate() {
         let left = area.x + PAD;
         let middle = area.y + PAD + LINE * (i as f64 + 0.5) - 1.5;
-        swatch(svg, series, colour, left, middle);
+        swatch(scene, series, colour, left, middle);
         let at = (left + SWATCH + GAP, middle);
-        svg.text(at, SIZE, Anchor::Start, r##"fill="#222222""##, label);
+        scene.text(at, SIZE, Anchor::Start, TEXT, label);
     }
-    svg.close();
+    scene.close();
 }
 
 /// Draws a small sample of the series to the right of `x`, centred on `y`.
-fn swatch(svg: &mut Svg, series: &Series, colour: Colour, x: f64, y: f64) {
-    let middle = x + SWATCH / 2.0;
-    let solid = stroke(colour, series.size, 1.0, &[]);
-    let fill = format!(r#"fill="{colour}" fill-opacity="{}""#, number(series.opacity));
-    let [left, cx, cy] = [x, middle, y].map(number);
+fn swatch(scene: &mut Scene, series: &Series, colour: Colour, x: f64, y: f64) {
+    let middle = (x + SWATCH / 2.0, y);
+    let (from, to) = ((x, y), (x + SWATCH, y));
+    let solid = Stroke::round(colour, series.size, 1.0, &[]);
+    let fill = Fill(colour, series.opacity);
     match &series.mark {
         Mark::Line(_) => {
-            let looks = stroke(colour, series.size, series.opacity, &series.dash);
-            svg.line((x, y), (x + SWATCH, y), &looks);
+            let line = Stroke::round(colour, series.size, series.opacity, &series.dash);
+            scene.line(from, to, &line);
         }
         Mark::Fan { .. } => {
             for dy in [-3.6, 3.6] {
-                let thin = stroke(colour, 0.8, 2.0 * series.opacity, &[]);
-                svg.line((x, y + dy), (x + SWATCH, y + dy), &thin);
+                let thin = Stroke::round(colour, 0.8, 2.0 * series.opacity, &[]);
+                scene.line((from.0, y + dy), (to.0, y + dy), &thin);
             }
-            svg.line((x, y), (x + SWATCH, y), &solid);
+            scene.line(from, to, &solid);
         }
         Mark::Scatter(_) => {
-            let r = number(series.size.clamp(2.5, 5.0));
-            svg.element("circle", &format!(r#"cx="{cx}" cy="{cy}" r="{r}" {fill}"#));
+            scene.add(Item::Dots(vec![middle], series.size.clamp(2.5, 5.0), fill));
         }
         Mark::Ellipse { .. } => {
-            svg.element("ellipse", &format!(r#"cx="{cx}" cy="{cy}" rx="9" ry="5" {fill} {solid}"#));
+            scene.add(Item::Ellipse(middle, (9.0, 5.0), Look::both(fill, solid)));
         }
         Mark::Bars(_) | Mark::Boxes(_) => {
-            let top = number(y - 5.0);
-            let solid = stroke(colour, series.size.min(1.3), 1.0, &[]);
-            svg.element(
-                "rect",
-                &format!(
-                    r#"x="{left}" y="{top}" width="{}" height="10" {fill} {solid}"#,
-                    number(SWATCH)
-                ),
-            );
+            let edge = Stroke::round(colour, series.size.min(1.3), 1.0, &[]);
+            let area = Rect { x, y: y - 5.0, w: SWATCH, h: 10.0 };
+            scene.add(Item::Rect(area, 0.0, Look::both(fill, edge)));
         }
     }
 }

@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use crate::Panel;
 use crate::axes::{Axes, Rect, spacing};
 use crate::colour::Colour;
+use crate::scene::{Fill, Group, Item, Look, Scene, Stroke};
 use crate::series::{BoxStats, Mark, Point, Series};
-use crate::svg::{Svg, number, path};
 
 /// Share of the distance between positions that a group of bars or boxes fills.
 const GROUP: f64 = 0.8;
@@ -184,93 +184,63 @@ impl Shape {
     }
 }
 
-/// Attributes of a stroke.
-pub fn stroke(colour: Colour, width: f64, opacity: f64, dash: &[f64]) -> String {
-    let mut out = format!(
-        r#"stroke="{colour}" stroke-width="{}" stroke-linejoin="round" stroke-linecap="round""#,
-        number(width)
-    );
-    if opacity < 1.0 {
-        out.push_str(&format!(r#" stroke-opacity="{}""#, number(opacity)));
-    }
-    if !dash.is_empty() {
-        let lengths: Vec<String> = dash.iter().map(|d| number(*d)).collect();
-        // Round caps would close the gaps.
-        out = out.replace(r#"stroke-linecap="round""#, r#"stroke-linecap="butt""#);
-        out.push_str(&format!(r#" stroke-dasharray="{}""#, lengths.join(" ")));
-    }
-    out
-}
-
 /// Draws one series as a group of its own, but for the mean of a fan.
-pub fn draw(svg: &mut Svg, series: &Series, shape: &Shape, colour: Colour) {
-    let (kind, fill) = match &series.mark {
-        Mark::Line(_) => ("line", 0.0),
-        Mark::Fan { .. } => ("fan", 0.0),
-        Mark::Scatter(_) => ("scatter", series.opacity),
-        Mark::Ellipse { .. } => ("ellipse", series.opacity),
-        Mark::Bars(_) => ("bars", series.opacity),
-        Mark::Boxes(_) => ("boxes", series.opacity),
+pub fn draw(scene: &mut Scene, series: &Series, shape: &Shape, colour: Colour) {
+    let kind = match &series.mark {
+        Mark::Line(_) => "line",
+        Mark::Fan { .. } => "fan",
+        Mark::Scatter(_) => "scatter",
+        Mark::Ellipse { .. } => "ellipse",
+        Mark::Bars(_) => "bars",
+        Mark::Boxes(_) => "boxes",
     };
-    svg.open(&format!(r#"class="{kind}""#));
+    scene.open(Group::Named(kind));
+    let fill = Fill(colour, series.opacity);
     let outline = match &series.mark {
-        Mark::Bars(_) => format!(r#"stroke="{colour}" stroke-width="0.5""#),
-        _ => stroke(colour, series.size, 1.0, &series.dash),
+        Mark::Bars(_) => Stroke::plain(colour, 0.5),
+        _ => Stroke::round(colour, series.size, 1.0, &series.dash),
     };
     for r in &shape.rects {
-        let [x, y, w, h] = [r.x, r.y, r.w, r.h].map(number);
-        svg.element(
-            "rect",
-            &format!(
-                r#"x="{x}" y="{y}" width="{w}" height="{h}" fill="{colour}" fill-opacity="{}" {outline}"#,
-                number(fill)
-            ),
-        );
+        scene.add(Item::Rect(*r, 0.0, Look::both(fill, outline.clone())));
     }
     let strokes = match &series.mark {
         Mark::Fan { .. } => &shape.strokes[..shape.strokes.len().saturating_sub(1)],
         _ => &shape.strokes[..],
     };
+    let look = match &series.mark {
+        Mark::Line(_) => {
+            Look::outlined(Stroke::round(colour, series.size, series.opacity, &series.dash))
+        }
+        Mark::Fan { .. } => Look::outlined(Stroke::round(colour, 0.8, series.opacity, &[])),
+        Mark::Ellipse { .. } => Look::both(fill, outline),
+        _ => Look::outlined(outline),
+    };
+    let closed = matches!(series.mark, Mark::Ellipse { .. });
     for points in strokes.iter().filter(|s| s.len() > 1) {
-        let looks = match &series.mark {
-            Mark::Line(_) => stroke(colour, series.size, series.opacity, &series.dash),
-            Mark::Fan { .. } => stroke(colour, 0.8, series.opacity, &[]),
-            Mark::Ellipse { .. } => {
-                format!(r#"fill="{colour}" fill-opacity="{}" {outline}"#, number(fill))
-            }
-            _ => outline.clone(),
-        };
-        let closed = matches!(series.mark, Mark::Ellipse { .. });
-        svg.element("path", &format!(r#"d="{}" {looks}"#, path(points, closed)));
+        scene.path(points, closed, look.clone());
     }
     if !shape.dots.is_empty() {
-        let (radius, fill) = match &series.mark {
-            Mark::Scatter(_) => (series.size, fill),
+        let (radius, opacity) = match &series.mark {
+            Mark::Scatter(_) => (series.size, series.opacity),
             Mark::Line(_) | Mark::Fan { .. } => (series.size + 0.6, 1.0),
             _ => (1.8, 0.8),
         };
-        svg.open(&format!(r#"fill="{colour}" fill-opacity="{}""#, number(fill)));
-        for p in &shape.dots {
-            let [x, y, r] = [p.0, p.1, radius].map(number);
-            svg.element("circle", &format!(r#"cx="{x}" cy="{y}" r="{r}""#));
-        }
-        svg.close();
+        scene.add(Item::Dots(shape.dots.clone(), radius, Fill(colour, opacity)));
     }
-    svg.close();
+    scene.close();
 }
 
 /// Draws the mean of a fan, which belongs above the runs of all fans.
-pub fn draw_mean(svg: &mut Svg, series: &Series, shape: &Shape, colour: Colour) {
+pub fn draw_mean(scene: &mut Scene, series: &Series, shape: &Shape, colour: Colour) {
     let (Mark::Fan { .. }, Some(points)) = (&series.mark, shape.strokes.last()) else { return };
     if points.len() < 2 {
         return;
     }
-    svg.open(r#"class="mean""#);
+    scene.open(Group::Named("mean"));
     // A pale rim keeps the mean apart from the runs around it.
-    let rim = stroke(Colour(255, 255, 255), series.size + 1.8, 0.75, &[]);
-    let line = stroke(colour, series.size, 1.0, &series.dash);
-    let path = path(points, false);
-    svg.element("path", &format!(r#"d="{path}" {rim}"#));
-    svg.element("path", &format!(r#"d="{path}" {line}"#));
-    svg.close();
+    let rim = Stroke::round(Colour(255, 255, 255), series.size + 1.8, 0.75, &[]);
+    let line = Stroke::round(colour, series.size, 1.0, &series.dash);
+    scene.path(points, false, Look::outlined(rim));
+    scene.path(points, false, Look::outlined(line));
+    scene.close();
 }

@@ -1,6 +1,6 @@
-//! Estimates how wide text will be, wraps it, and escapes it for XML.
+//! Estimates how wide text will be, wraps it, cleans it, and escapes it for XML.
 
-/// Families tried in turn; the rasteriser maps the last, generic one to the embedded font.
+/// Families that a viewer of the SVG tries in turn; the PNG has the embedded font.
 pub const FONT_STACK: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 
 /// Width in pixels that `text` takes at a font size of `size` pixels.
@@ -39,7 +39,14 @@ pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     lines
 }
 
-/// Escapes markup and drops the control characters that XML 1.0 forbids.
+/// Drops what has no glyph: the control characters that XML 1.0 forbids, and breaks within a line.
+pub fn clean(text: &str) -> String {
+    let space = |c| if matches!(c, '\n' | '\t' | '\r') { ' ' } else { c };
+    let drawn = |c: &char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().map(space).filter(drawn).collect()
+}
+
+/// Escapes markup.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -48,9 +55,6 @@ pub fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            '\n' | '\t' | '\r' => out.push(' '),
-            '\u{fffe}' | '\u{ffff}' => {}
-            c if c.is_control() => {}
             c => out.push(c),
         }
     }
@@ -74,6 +78,7 @@ mod tests {
 
     #[test]
     fn markup_and_control_characters_are_made_harmless() {
-        assert_eq!(escape("a<b & \"c\"\u{0}\u{1b}\n"), "a&lt;b &amp; &quot;c&quot; ");
+        let clean = clean("a<b & \"c\"\u{0}\u{1b}\n");
+        assert_eq!(escape(&clean), "a&lt;b &amp; &quot;c&quot; ");
     }
 }

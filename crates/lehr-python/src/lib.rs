@@ -10,11 +10,13 @@ mod arrow;
 mod data;
 mod errors;
 mod fitted;
-mod lda;
-mod mixture;
-mod pmf;
 mod run;
 mod setting;
+
+macro_rules! modules {
+    ($($module:ident $Model:ident),*) => { $(mod $module;)* };
+}
+lehr::for_each_model!(modules);
 
 use pyo3::prelude::*;
 

@@ -68,7 +68,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use fit::stop::StopReason;
 pub use fit::{Fitted, Observation, State, Watcher, fit};
 pub use model::Model;
-pub use models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
+pub use models::root::*;
 pub use settings::FitConfig;
 pub use step::anneal::Law;
 pub use step::guard::Guard;

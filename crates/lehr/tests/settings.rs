@@ -8,8 +8,9 @@ use std::path::Path;
 use lehr::FitConfig;
 use lehr::data::{Duplicates, Ids, Ratings};
 use lehr::models::mixture::{Defaults, StartUnits};
-use lehr::models::{LdaParams, MixtureParams, Pmf, PmfParams, TABLES};
-use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
+use lehr::models::{
+    Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, ReadOptions, Shipped, TABLES,
+};
 use lehr::settings::{FIT, Kind, Setting, Tables};
 use serde::Serialize;
 
@@ -26,26 +27,53 @@ fn tables(model: &str) -> &'static Tables {
     TABLES.iter().find(|tables| tables.model == model).unwrap()
 }
 
+/// Settings in which every field is there to be seen, also those that are left out if they are as usual. Whoever puts
+/// a model on the list is asked for them by the compiler.
+trait Full: Shipped {
+    fn full() -> Self::Params;
+}
+
+impl Full for Mixture {
+    fn full() -> MixtureParams {
+        MixtureParams {
+            start_units: StartUnits::Own,
+            concentration: Some(1.0),
+            mean: Some(vec![0.0]),
+            mean_precision: Some(1.0),
+            degrees_of_freedom: Some(1.0),
+            scatter: Some(vec![1.0]),
+            defaults: Defaults::ScikitLearn,
+            ridge: 1.0,
+            ..MixtureParams::gmm(1)
+        }
+    }
+}
+
+impl Full for Lda {
+    fn full() -> LdaParams {
+        LdaParams { seed_topics: Some("topics.csv".into()), ..LdaParams::new(1) }
+    }
+}
+
+impl Full for Pmf {
+    fn full() -> PmfParams {
+        PmfParams::new(1)
+    }
+}
+
 #[test]
 fn every_field_has_a_row_and_every_row_a_field() {
-    let mixture = MixtureParams {
-        start_units: StartUnits::Own,
-        concentration: Some(1.0),
-        mean: Some(vec![0.0]),
-        mean_precision: Some(1.0),
-        degrees_of_freedom: Some(1.0),
-        scatter: Some(vec![1.0]),
-        defaults: Defaults::ScikitLearn,
-        ridge: 1.0,
-        ..MixtureParams::gmm(1)
-    };
-    let lda = LdaParams { seed_topics: Some("topics.csv".into()), ..LdaParams::new(1) };
-    assert_eq!(names(tables("gmm").own), fields(&mixture));
-    assert_eq!(names(tables("lda").own), fields(&lda));
-    assert_eq!(names(tables("pmf").own), fields(&PmfParams::new(1)));
-    assert_eq!(names(tables("gmm").data), fields(&PointsOptions::default()));
-    assert_eq!(names(tables("lda").data), fields(&DocsOptions::default()));
-    assert_eq!(names(tables("pmf").data), fields(&RatingsOptions::default()));
+    macro_rules! check {
+        ($($module:ident $Model:ident),*) => {$(
+            for name in <lehr::models::$Model as Shipped>::NAMES {
+                let tables = tables(name);
+                assert_eq!(names(tables.own), fields(&<lehr::models::$Model as Full>::full()));
+                let options = ReadOptions::<lehr::models::$Model>::default();
+                assert_eq!(names(tables.data), fields(&options));
+            }
+        )*};
+    }
+    lehr::for_each_model!(check);
 }
 
 #[test]
@@ -94,8 +122,13 @@ fn page() -> String {
         .to_string();
     page += "\n## [fit], of every model\n\n";
     page += &listed(FIT, described);
-    for (title, models) in [("gmm and dpgmm", "gmm"), ("lda", "lda"), ("pmf", "pmf")] {
-        let tables = tables(models);
+    macro_rules! names_of_each {
+        ($($module:ident $Model:ident),*) => {
+            [$(<lehr::models::$Model as Shipped>::NAMES),*]
+        };
+    }
+    for names in lehr::for_each_model!(names_of_each) {
+        let (title, tables) = (names.join(" and "), tables(names[0]));
         page += &format!("\n## {title}\n\n`[model]`\n\n{}", listed(tables.own, described));
         page += &format!("\n`[data]`\n\n{}", listed(tables.data, described));
         let fit = tables.of_fit();

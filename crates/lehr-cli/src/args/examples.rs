@@ -1,12 +1,4 @@
-//! What to type, for the end of each command's help.
-
-pub const PMF: &str = "\
-Examples:
-  lehr fit pmf ratings.dat -d 10 --holdout 0.1 -o runs/ml               batch VI
-  lehr fit pmf ratings.csv -d 20 --user who --item what --rating stars
-  lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b              annealed
-  lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p               the paper's model
-  lehr recommend runs/ml --user 42 --titles movies.dat";
+//! What to type, for the end of each command's help; that of `lehr fit MODEL` is in the model's file.
 
 pub const REPRODUCE: &str = "Examples:\n  \
     lehr reproduce all --quick -o out\n  \
@@ -25,13 +17,6 @@ Examples:
   lehr recommend runs/ml --user 42 --user 43 --by ucb --beta 2
   lehr recommend runs/ml --user 42 --by thompson --seed 7 --json
   lehr recommend runs/ml --user new --ratings today.csv                 folded in, not fitted again";
-
-pub const LDA: &str = "\
-Examples:
-  lehr fit lda docword.txt.gz --vocab vocab.txt -k 150 --batch 1000 --effective 100 --steps 1500
-  lehr fit lda news.jsonl --field body -k 50 --batch 1000 --holdout 500 -o runs/news
-  lehr fit lda small.txt -k 10 --stop-words none                        batch VI
-  lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news   go on from its topics";
 
 pub const PARTIAL: &str = "\
 The new run keeps the settings and schedules of the old one, from the step where that stands,
@@ -69,11 +54,3 @@ Examples:
   lehr convert news.jsonl -o news.lehr
   lehr convert docword.txt.gz --vocab vocab.txt -o corpus.lehr
   lehr fit lda corpus.lehr -k 50";
-
-pub const FIT: &str = "\
-Examples:
-  lehr fit gmm points.csv -k 10 -o runs/a                               batch VI
-  lehr fit gmm points.csv -k 10 --batch 200 -o runs/b                   SVI
-  lehr fit gmm points.csv -k 10 --batch 200 --effective 50 -o runs/c    SVI+
-  lehr fit gmm points.csv -k 10 --effective geometric:10:150 -o runs/d  annealed batch VI
-  lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e";

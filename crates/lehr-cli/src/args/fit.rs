@@ -8,13 +8,12 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use lehr::FitConfig;
-use lehr::models::pmf::PAPER_FIT;
-use lehr::models::{PmfParams, TABLES};
+use lehr::models::TABLES;
 use lehr::settings::{FIT, Setting, Tables, Variant, varied};
 
 use super::config::ConfigFile;
-use super::examples;
 use super::flags::{given, with_flags};
+use crate::models::Served;
 
 /// What to print.
 #[derive(Debug, Clone, Copy, Args)]
@@ -27,57 +26,34 @@ pub struct OutputArgs {
     pub quiet: bool,
 }
 
-/// What the command line says of a model beside its settings.
-struct About {
-    model: &'static str,
-    title: &'static str,
-    data: &'static str,
-    examples: &'static str,
+/// What the command line says of a model beside its settings, for each name of its runs.
+pub struct About {
+    /// The name.
+    pub model: &'static str,
+    /// What it is, in a line of the list of models.
+    pub title: &'static str,
+    /// What its data are.
+    pub data: &'static str,
+    /// What to type, for the end of its help.
+    pub examples: &'static str,
     /// The setting that every fit has to be given, and how to ask for it.
-    required: (&'static str, &'static str),
+    pub required: (&'static str, &'static str),
     /// What the name of the model says.
-    implied: &'static [(&'static str, &'static str)],
+    pub implied: &'static [(&'static str, &'static str)],
+    /// What the setting `preset` can be, if the model has one.
+    pub presets: &'static [Preset],
 }
 
-const POINTS: &str = "The points: CSV, TSV (also .gz), .npy or Parquet; one row an item";
-const COMPONENTS: (&str, &str) = ("components", "how many components? Give -k K, e.g. -k 10");
+/// A name, and the settings of a model and of its fit that belong together.
+pub type Preset = (&'static str, fn() -> anyhow::Result<(Table, Table)>);
 
-const MODELS: &[About] = &[
-    About {
-        model: "gmm",
-        title: "Gaussian mixture with K components",
-        data: POINTS,
-        examples: examples::FIT,
-        required: COMPONENTS,
-        implied: &[("weights", "dirichlet")],
-    },
-    About {
-        model: "dpgmm",
-        title: "Dirichlet-process mixture: finds the number of clusters, up to K",
-        data: POINTS,
-        examples: examples::FIT,
-        required: COMPONENTS,
-        implied: &[("weights", "sticks")],
-    },
-    About {
-        model: "lda",
-        title: "Latent Dirichlet allocation: K topics of documents",
-        data: "The documents: UCI docword, LDA-C, SVMlight, Matrix Market, text or JSON lines (also .gz), \
-               .npz, Parquet, or what 'lehr convert' wrote",
-        examples: examples::LDA,
-        required: ("topics", "how many topics? Give -k K, e.g. -k 50"),
-        implied: &[],
-    },
-    About {
-        model: "pmf",
-        title: "Probabilistic matrix factorisation: ratings that users gave to items",
-        data: "The ratings: one a line with user, item and rating, as in MovieLens' ratings.dat and u.data, \
-               CSV or TSV (also .gz), or Parquet",
-        examples: examples::PMF,
-        required: ("dims", "how many latent dimensions? Give -d D, e.g. -d 10"),
-        implied: &[],
-    },
-];
+/// The models that can be fitted.
+fn models() -> impl Iterator<Item = &'static About> {
+    macro_rules! abouts {
+        ($($module:ident $Model:ident),*) => { [$(<lehr::models::$Model as Served>::ABOUT),*] };
+    }
+    lehr::for_each_model!(abouts).into_iter().flatten()
+}
 
 impl About {
     fn tables(&self) -> &'static Tables {
@@ -136,15 +112,16 @@ impl FitArgs {
             table
         };
         let (mut own, mut fit) = (laid("model", &self.own), laid("fit", &self.fit.given));
-        let about = MODELS.iter().find(|about| about.model == self.tables.model);
+        let about = models().find(|about| about.model == self.tables.model);
         let about = about.expect("the command was made of this list");
         if !own.contains_key(about.required.0) {
             anyhow::bail!(about.required.1);
         }
         own.extend(texts(about.implied));
-        let has_presets = self.tables.own.iter().any(|setting| setting.name == "preset");
-        if let Some(preset) = own.remove("preset").filter(|_| has_presets) {
-            let (preset_own, preset_fit) = self.preset(&preset)?;
+        if !about.presets.is_empty()
+            && let Some(preset) = own.remove("preset")
+        {
+            let (preset_own, preset_fit) = self.preset(about, &preset)?;
             own = over(preset_own, own);
             fit = over(preset_fit, fit);
         }
@@ -155,13 +132,20 @@ impl FitArgs {
         })
     }
 
-    /// The settings of a model and of its fit that belong together.
-    fn preset(&self, name: &Value) -> anyhow::Result<(Table, Table)> {
-        if name.as_str() != Some("paper") {
+    /// The settings of a model and of its fit that a preset has.
+    fn preset(&self, about: &About, name: &Value) -> anyhow::Result<(Table, Table)> {
+        let Some((_, settings)) =
+            about.presets.iter().find(|preset| name.as_str() == Some(preset.0))
+        else {
             let file = self.fit.config.as_deref().unwrap_or(Path::new("")).display();
-            anyhow::bail!("{file}: [model]: preset = {name}: the only one is \"paper\"");
-        }
-        Ok((Table::try_from(PmfParams::paper(1))?, texts(PAPER_FIT)))
+            let known: Vec<String> = about.presets.iter().map(|p| format!("{:?}", p.0)).collect();
+            let known = match known.as_slice() {
+                [one] => format!("the only one is {one}"),
+                all => format!("there are {}", all.join(", ")),
+            };
+            anyhow::bail!("{file}: [model]: preset = {name}: {known}");
+        };
+        settings()
     }
 }
 
@@ -170,7 +154,8 @@ fn over(mut base: Table, table: Table) -> Table {
     base
 }
 
-fn texts(pairs: &[(&str, &str)]) -> Table {
+/// Settings as a configuration file has them.
+pub fn texts(pairs: &[(&str, &str)]) -> Table {
     pairs.iter().map(|&(name, text)| (name.to_string(), Value::String(text.into()))).collect()
 }
 
@@ -178,7 +163,7 @@ impl Args for FitArgs {
     fn augment_args(command: Command) -> Command {
         let command = command.subcommand_required(true).arg_required_else_help(true);
         let command = command.subcommand_value_name("MODEL").subcommand_help_heading("Models");
-        command.subcommands(MODELS.iter().map(About::command))
+        command.subcommands(models().map(About::command))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -10,7 +10,7 @@ mod reproduce;
 
 pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs};
-pub use fit::{FitArgs, FitFlags, OutputArgs, Request, tables_of};
+pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
 pub use recommend::{Ranking, RecommendArgs};
 pub use reproduce::ReproduceArgs;
 

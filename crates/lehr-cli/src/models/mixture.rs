@@ -16,7 +16,7 @@ use lehr::write::{self, Column};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items};
-use crate::args::{DataArgs, EvalArgs};
+use crate::args::{About, DataArgs, EvalArgs};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
 /// How long a line of the table may be.
@@ -45,7 +45,40 @@ struct Summary<'a> {
     components: &'a [Component],
 }
 
+/// What its two names have in common.
+const EITHER: About = About {
+    model: "",
+    title: "",
+    data: "The points: CSV, TSV (also .gz), .npy or Parquet; one row an item",
+    examples: EXAMPLES,
+    required: ("components", "how many components? Give -k K, e.g. -k 10"),
+    implied: &[],
+    presets: &[],
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  lehr fit gmm points.csv -k 10 -o runs/a                               batch VI
+  lehr fit gmm points.csv -k 10 --batch 200 -o runs/b                   SVI
+  lehr fit gmm points.csv -k 10 --batch 200 --effective 50 -o runs/c    SVI+
+  lehr fit gmm points.csv -k 10 --effective geometric:10:150 -o runs/d  annealed batch VI
+  lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e";
+
 impl Served for Mixture {
+    const ABOUT: &'static [About] = &[
+        About {
+            model: "gmm",
+            title: "Gaussian mixture with K components",
+            implied: &[("weights", "dirichlet")],
+            ..EITHER
+        },
+        About {
+            model: "dpgmm",
+            title: "Dirichlet-process mixture: finds the number of clusters, up to K",
+            implied: &[("weights", "sticks")],
+            ..EITHER
+        },
+    ];
     const ITEM: &'static str = "item";
 
     fn options(

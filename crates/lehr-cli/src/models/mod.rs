@@ -1,8 +1,9 @@
 //! What the command line knows of each model. Everything else is the same for all of them.
 
-mod lda;
-mod mixture;
-mod pmf;
+macro_rules! modules {
+    ($($module:ident $Model:ident),*) => { $(mod $module;)* };
+}
+lehr::for_each_model!(modules);
 
 pub use lda::topics;
 pub use pmf::recommend;
@@ -21,12 +22,14 @@ use lehr::read::Unknown;
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
 use lehr_plot::terminal::TermSeries;
 
-use crate::args::{DataArgs, EvalArgs, tables_of};
+use crate::args::{About, DataArgs, EvalArgs, tables_of};
 use crate::commands::fit::naming_file;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.
 pub trait Served: Shipped {
+    /// What `lehr fit` says of it, for each name of its runs.
+    const ABOUT: &'static [About];
     /// What an item is called.
     const ITEM: &'static str;
     /// How to read new data for a run: as it read its own, with flags on top.

@@ -58,6 +58,11 @@ macro_rules! shipped {
             }
         )*
 
+        /// The models and their settings, for the root of the crate.
+        pub(crate) mod root {
+            $(pub use super::$module::{$Model, $Params};)*
+        }
+
         /// The settings of every model that ships with lehr, by the names that runs call them.
         pub const TABLES: &[Tables] = &[$($(Tables { model: $name, ..$module::TABLES }),+),*];
 

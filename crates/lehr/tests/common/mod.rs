@@ -13,7 +13,7 @@ use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
 use lehr::model::{Model, SharedModel};
 use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
-use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Shipped};
 use lehr::{FitConfig, Result};
 
 pub use bernoulli::BernoulliMixture;
@@ -235,49 +235,75 @@ pub trait ForPointsModel {
     fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points);
 }
 
-/// Does the work with all eight Gaussian mixtures and with the mixture of Bernoullis.
-pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
-    let points = clusters(n_items, 3, 4, 2.0, 7);
-    for (name, params) in every_mixture(5) {
-        work.run(&name, &Mixture::new(params, &points).unwrap(), &points);
-    }
-    let letters = bernoulli::noisy_letters(n_items, 0.2, 7).unwrap();
-    work.run("Bernoulli", &letters_model(), &letters);
+/// A model that ships, with settings and data to try it with. Whoever puts a model on the list is asked for them by
+/// the compiler.
+pub trait Tried: Shipped {
+    /// Hands a name for messages, a model and its data to `work`, in every kind that there is.
+    fn every_kind(n_items: usize, work: &mut dyn FnMut(&str, &Self, &Self::Data));
 }
 
-/// Does the work with every model: those in which one batch serves all rows, and matrix factorisation.
+/// All eight Gaussian mixtures.
+impl Tried for Mixture {
+    fn every_kind(n_items: usize, work: &mut dyn FnMut(&str, &Self, &Points)) {
+        let points = clusters(n_items, 3, 4, 2.0, 7);
+        for (name, params) in every_mixture(5) {
+            work(&name, &Mixture::new(params, &points).unwrap(), &points);
+        }
+    }
+}
+
+/// LDA in its two precisions.
+impl Tried for Lda {
+    fn every_kind(n_items: usize, work: &mut dyn FnMut(&str, &Self, &Docs)) {
+        let docs = small_corpus(n_items, 7);
+        for (name, exact) in [("LDA", false), ("LDA, exact", true)] {
+            work(name, &Lda::new(LdaParams { exact, ..LdaParams::new(4) }, &docs).unwrap(), &docs);
+        }
+    }
+}
+
+impl Tried for Pmf {
+    fn every_kind(n_items: usize, work: &mut dyn FnMut(&str, &Self, &Ratings)) {
+        let size = (n_items / 20 + 2, n_items / 30 + 2, 2);
+        let made = made_ratings(size, n_items, (1.0, 0.5, 0.5), 7);
+        for (name, params) in [
+            ("PMF", PmfParams::new(3)),
+            ("PMF, exact", PmfParams { exact: true, ..PmfParams::new(3) }),
+            ("PMF, paper", PmfParams::paper(2)),
+        ] {
+            work(name, &Pmf::new(params, &made.ratings).unwrap(), &made.ratings);
+        }
+    }
+}
+
+/// Does the work with every model that ships, and with the mixture of Bernoullis.
 pub fn for_every_model<W: ForModel>(n_items: usize, work: &W) {
-    struct Any<'a, W>(&'a W);
-    impl<W: ForModel> ForSharedModel for Any<'_, W> {
-        fn run<M: SharedModel>(&self, name: &str, model: &M, data: &M::Data) {
-            self.0.run(name, model, data);
-        }
+    macro_rules! every {
+        ($($module:ident $Model:ident),*) => {$(
+            lehr::models::$Model::every_kind(n_items, &mut |name, model, data| {
+                work.run(name, model, data);
+            });
+        )*};
     }
-    for_every_shared_model(n_items, &Any(work));
-    let made = made_ratings((n_items / 20 + 2, n_items / 30 + 2, 2), n_items, (1.0, 0.5, 0.5), 7);
-    for (name, params) in [
-        ("PMF", PmfParams::new(3)),
-        ("PMF, exact", PmfParams { exact: true, ..PmfParams::new(3) }),
-        ("PMF, paper", PmfParams::paper(2)),
-    ] {
-        work.run(name, &Pmf::new(params, &made.ratings).unwrap(), &made.ratings);
-    }
+    lehr::for_each_model!(every);
+    work.run("Bernoulli", &letters_model(), &letters(n_items));
 }
 
-/// Does the work with every model in which one batch serves all rows: those of points, and LDA in its two precisions.
+/// Does the work with every model in which one batch serves all rows: those of points, and LDA.
 pub fn for_every_shared_model<W: ForSharedModel>(n_items: usize, work: &W) {
-    struct OfPoints<'a, W>(&'a W);
-    impl<W: ForSharedModel> ForPointsModel for OfPoints<'_, W> {
-        fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points) {
-            self.0.run(name, model, data);
-        }
-    }
-    for_every_points_model(n_items, &OfPoints(work));
-    let docs = small_corpus(n_items, 7);
-    for exact in [false, true] {
-        let lda = Lda::new(LdaParams { exact, ..LdaParams::new(4) }, &docs).unwrap();
-        work.run(if exact { "LDA, exact" } else { "LDA" }, &lda, &docs);
-    }
+    Mixture::every_kind(n_items, &mut |name, model, data| work.run(name, model, data));
+    work.run("Bernoulli", &letters_model(), &letters(n_items));
+    Lda::every_kind(n_items, &mut |name, model, data| work.run(name, model, data));
+}
+
+/// Does the work with every model of points.
+pub fn for_every_points_model(n_items: usize, work: &impl ForPointsModel) {
+    Mixture::every_kind(n_items, &mut |name, model, data| work.run(name, model, data));
+    work.run("Bernoulli", &letters_model(), &letters(n_items));
+}
+
+fn letters(n_items: usize) -> Points {
+    bernoulli::noisy_letters(n_items, 0.2, 7).unwrap()
 }
 
 /// The hyperparameters of a model at the start.

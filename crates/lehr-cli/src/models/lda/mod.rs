@@ -16,7 +16,7 @@ use lehr::write::{self, Column};
 use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, left_out};
-use crate::args::{DataArgs, EvalArgs};
+use crate::args::{About, DataArgs, EvalArgs};
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
 /// Words of each topic in `show`.
@@ -33,7 +33,24 @@ struct Summary<'a> {
     topics: Vec<topics::Listed>,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  lehr fit lda docword.txt.gz --vocab vocab.txt -k 150 --batch 1000 --effective 100 --steps 1500
+  lehr fit lda news.jsonl --field body -k 50 --batch 1000 --holdout 500 -o runs/news
+  lehr fit lda small.txt -k 10 --stop-words none                        batch VI
+  lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news   go on from its topics";
+
 impl Served for Lda {
+    const ABOUT: &'static [About] = &[About {
+        model: "lda",
+        title: "Latent Dirichlet allocation: K topics of documents",
+        data: "The documents: UCI docword, LDA-C, SVMlight, Matrix Market, text or JSON lines (also .gz), \
+               .npz, Parquet, or what 'lehr convert' wrote",
+        examples: EXAMPLES,
+        required: ("topics", "how many topics? Give -k K, e.g. -k 50"),
+        implied: &[],
+        presets: &[],
+    }];
     const ITEM: &'static str = "document";
 
     fn options(

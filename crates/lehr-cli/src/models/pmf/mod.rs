@@ -8,16 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use toml::Table;
 
 use lehr::data::Side;
 use lehr::fit::Observation;
-use lehr::models::pmf::Pmf;
+use lehr::models::pmf::{PAPER_FIT, Pmf, PmfParams};
 use lehr::read::RatingsOptions;
 use lehr::store::{RunConfig, RunResult};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
-use crate::args::{DataArgs, EvalArgs};
+use crate::args::{About, DataArgs, EvalArgs, texts};
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
 /// Latent dimensions in `show`.
@@ -54,7 +55,25 @@ struct Loved {
     ratings: usize,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  lehr fit pmf ratings.dat -d 10 --holdout 0.1 -o runs/ml               batch VI
+  lehr fit pmf ratings.csv -d 20 --user who --item what --rating stars
+  lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b              annealed
+  lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p               the paper's model
+  lehr recommend runs/ml --user 42 --titles movies.dat";
+
 impl Served for Pmf {
+    const ABOUT: &'static [About] = &[About {
+        model: "pmf",
+        title: "Probabilistic matrix factorisation: ratings that users gave to items",
+        data: "The ratings: one a line with user, item and rating, as in MovieLens' ratings.dat and u.data, \
+               CSV or TSV (also .gz), or Parquet",
+        examples: EXAMPLES,
+        required: ("dims", "how many latent dimensions? Give -d D, e.g. -d 10"),
+        implied: &[],
+        presets: &[("paper", || Ok((Table::try_from(PmfParams::paper(1))?, texts(PAPER_FIT))))],
+    }];
     const ITEM: &'static str = "rating";
 
     fn options(

@@ -26,9 +26,9 @@ pub use expect::Expect;
 pub use local::{Documents, Scratch};
 pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, SETTINGS};
+pub use readout::{Coherence, Topic};
 pub use score::DocScores;
 pub use stored::Frozen;
-pub use readout::{Coherence, Topic};
 
 use crate::data::{Docs, Vocabulary};
 use crate::lambda::Lambda;

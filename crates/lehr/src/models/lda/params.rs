@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::DOCS;
 use crate::settings::Tables;
-use crate::step::guard::Guard;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
+use crate::step::guard::Guard;
 use crate::{Error, Result};
 
 const MODEL: &str = "Model";

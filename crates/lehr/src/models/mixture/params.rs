@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::shape::Shape;
 use crate::read::POINTS;
 use crate::settings::Tables;
-use crate::step::guard::Guard;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
+use crate::step::guard::Guard;
 use crate::{Error, Result};
 
 const MODEL: &str = "Model";

@@ -31,12 +31,12 @@ mod stored;
 
 pub use expect::Expect;
 pub use fold::Folded;
+pub use local::Scratch;
 pub(super) use params::TABLES;
 pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use readout::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
 pub use stored::Frozen;
-pub use local::Scratch;
 
 use std::sync::Arc;
 

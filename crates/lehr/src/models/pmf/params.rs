@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::RATINGS;
 use crate::settings::Tables;
+use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
 use crate::step::anneal::Law;
 use crate::step::guard::Guard;
-use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
 use crate::step::schedule::{Effective, StepSize};
 use crate::{Error, Result};
 
