@@ -1,6 +1,10 @@
 //! Who looks on while a fit runs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::Result;
+use crate::error::Advice;
 use crate::fit::Observation;
 use crate::fit::state::{Progress, State};
 use crate::settings::Plan;
@@ -26,9 +30,18 @@ pub trait Watcher: Send {
     /// Something is not as it should be, and the fit goes on all the same.
     fn warn(&mut self, _message: &str) {}
 
+    /// Something worth knowing before long work begins.
+    fn advise(&mut self, _advice: &Advice) {}
+
+    /// A flag that is raised when the fit is to stop at once: a step under way is then not made. It is never
+    /// lowered again while the fit goes on.
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        None
+    }
+
     /// Should the fit stop after the current step?
     fn wants_stop(&self) -> bool {
-        false
+        self.stop_flag().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }
 

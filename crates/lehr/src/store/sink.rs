@@ -1,10 +1,13 @@
 //! Where a fit is kept while it runs: a sink gets all that is worth keeping, when it is there.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::run::Run;
 use super::run_config::RunConfig;
 use crate::Result;
+use crate::error::Advice;
 use crate::fit::Observation;
 use crate::fit::{Progress, State, Watcher};
 use crate::models::Stored;
@@ -124,6 +127,14 @@ impl<M: Stored> Watcher for Keeper<'_, M> {
 
     fn warn(&mut self, message: &str) {
         self.watcher.warn(message);
+    }
+
+    fn advise(&mut self, advice: &Advice) {
+        self.watcher.advise(advice);
+    }
+
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        self.watcher.stop_flag()
     }
 
     fn wants_stop(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The part of a mixture's bound that is not its items' own.
 
 use super::Mixture;
+use super::by_component::in_order;
 use super::expect::Spread;
 use crate::family::{beta, dirichlet, gaussian, wishart};
 use crate::math::table::Table;
@@ -19,12 +20,12 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
         let a: Vec<f64> = lambda.rows().map(|row| row[0]).collect();
         dirichlet::divergence_from_symmetric(&a, prior.concentration)
     };
-    for row in lambda.rows() {
+    let divergences = |_: usize, row: &[f64]| {
         let m = mixture.valid_moments(&mixture.row(row));
         let mut w = vec![0.0; shape.len()];
         shape.gram(&m.whitening, &mut w);
         let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
-        divergence += wishart::divergence(
+        let of_precision = wishart::divergence(
             d,
             m.nu,
             -m.ln_det_scatter,
@@ -32,7 +33,7 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
             -prior_ln_det,
             shape.trace_of_product(&prior.scatter, &w),
         );
-        divergence += match &m.spread {
+        let of_mean = match &m.spread {
             Spread::Beta(beta) => gaussian::divergence_given_precision(
                 d,
                 *beta,
@@ -47,6 +48,11 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
                 &prior.mean_precision_matrix,
             ),
         };
-    }
+        (of_precision, of_mean)
+    };
+    in_order(mixture, lambda, divergences, |_, (of_precision, of_mean)| {
+        divergence += of_precision;
+        divergence += of_mean;
+    });
     -divergence
 }

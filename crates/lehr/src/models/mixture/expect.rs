@@ -1,5 +1,6 @@
 //! What the local steps of a mixture read: each component's expected log density.
 
+use super::by_component::in_order;
 use super::{LN_2PI, MARGIN, Mixture};
 use crate::family::{beta, dirichlet, wishart};
 use crate::math::kernels::GaussianBlock;
@@ -96,8 +97,7 @@ impl Mixture {
         let ln_weights = self.expected_ln_weights(lambda);
         let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
         let mut block = GaussianBlock::new(self.params.components, d, self.shape.is_diagonal());
-        let mut shift = vec![0.0; d];
-        for (k, row) in lambda.rows().enumerate() {
+        let density = |k: usize, row: &[f64]| {
             let mut m = self.valid_moments(&self.row(row));
             let ln_det = wishart::expected_ln_det(d, m.nu, -m.ln_det_scatter);
             // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
@@ -111,10 +111,13 @@ impl Mixture {
             };
             let root = m.nu.sqrt();
             m.whitening.iter_mut().for_each(|x| *x *= root);
+            let mut shift = vec![0.0; d];
             self.shape.lower_times(&m.whitening, &m.mean, &mut shift);
-            let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
-            block.set(k, offset, &m.whitening, &shift);
-        }
+            (ln_weights[k] + 0.5 * (ln_det - trace) + constant, m.whitening, shift)
+        };
+        in_order(self, lambda, density, |k, (offset, whitening, shift)| {
+            block.set(k, offset, &whitening, &shift);
+        });
         block
     }
 }

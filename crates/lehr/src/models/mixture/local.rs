@@ -6,6 +6,7 @@ use crate::math::kernels::{
     GaussianBlock, TILE, accumulate, accumulate_sparse, is_sparse, log_densities, pad_features,
     pad_to_lanes, softmax,
 };
+use crate::math::stop;
 use crate::model::{Ask, Shard, Stats};
 
 /// The tiles in which a local step works.
@@ -82,6 +83,7 @@ impl Mixture {
         mut each: impl FnMut(&mut Scratch, std::ops::Range<usize>),
     ) {
         for first in (0..shard.items.len()).step_by(TILE) {
+            stop::check();
             let range = first..(first + TILE).min(shard.items.len());
             let items = &shard.items[range.clone()];
             self.units.load(shard.data, items, &mut scratch.tile);

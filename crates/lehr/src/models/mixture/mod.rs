@@ -27,6 +27,9 @@ mod readout;
 mod posterior;
 mod sample;
 mod stored;
+mod by_component;
+mod usage;
+mod wide;
 
 pub(super) use params::TABLES;
 pub use local::Scratch;

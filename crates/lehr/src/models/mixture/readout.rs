@@ -28,7 +28,7 @@ pub struct Component {
 }
 
 /// How many items each component holds.
-fn sizes(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
+pub(super) fn sizes(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     let prior = if mixture.sticks() { 1.0 } else { mixture.prior.concentration };
     lambda.rows().map(|row| (row[0] - prior).max(0.0)).collect()
 }
@@ -56,7 +56,7 @@ pub(super) fn sort_by_size(mixture: &Mixture, lambda: &mut Table) {
 }
 
 /// E[pi_k]; for sticks, made to sum to 1 although the truncation leaves a rest.
-fn expected_weights(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
+pub(super) fn expected_weights(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     let mut rest = 1.0;
     let mut weights: Vec<f64> = lambda
         .rows()

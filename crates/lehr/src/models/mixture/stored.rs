@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Covariance, Mixture, MixtureParams, Prior, Units};
+use super::expect::Row;
+use super::readout::expected_weights;
+use super::{Covariance, Mixture, MixtureParams, Prior, Units, wide};
 use crate::data::Points;
-use crate::error::{advice, setting};
+use crate::error::{Advice, advice, setting};
 use crate::lambda::Lambda;
 use crate::math::packed::Symmetric;
 use crate::models::{NamedArray, Stored};
+use crate::settings::FitConfig;
 use crate::store::Files;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Units and prior, fixed when the run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +55,17 @@ impl Stored for Mixture {
             ]));
         }
         Ok(())
+    }
+
+    fn foresee(
+        params: &MixtureParams,
+        data: &Points,
+        config: &FitConfig,
+    ) -> Result<Option<Advice>> {
+        let all = || std::thread::available_parallelism().map_or(1, |n| n.get());
+        let threads = if config.threads > 0 { config.threads } else { all() };
+        let size = (data.n_items(), data.n_dims());
+        wide::foresee(params, size, config.batch, threads, memory::available())
     }
 
     fn build(params: MixtureParams, data: &Points) -> Result<Self> {
@@ -102,21 +116,82 @@ impl Stored for Mixture {
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
-        let components = self.components(lambda.table());
-        let (k, d) = (components.len(), self.n_dims());
+        let lambda = lambda.table();
+        let (k, d) = (lambda.n_rows(), self.n_dims());
+        let (mut means, mut covariances) = (Vec::new(), Vec::new());
+        for row in lambda.rows() {
+            let (mean, covariance) = self.mean_and_covariance(&self.row(row));
+            means.extend(mean);
+            covariances.extend(covariance);
+        }
         let mut matrix_shape = vec![k, d];
         if !self.shape.is_diagonal() {
             matrix_shape.push(d);
         }
         let array = |name, shape: Vec<usize>, values: Vec<f64>| NamedArray { name, shape, values };
         vec![
-            array("weights", vec![k], components.iter().map(|c| c.weight).collect()),
-            array("means", vec![k, d], components.iter().flat_map(|c| c.mean.clone()).collect()),
-            array(
-                "covariances",
-                matrix_shape,
-                components.iter().flat_map(|c| c.covariance.clone()).collect(),
-            ),
+            array("weights", vec![k], expected_weights(self, lambda)),
+            array("means", vec![k, d], means),
+            array("covariances", matrix_shape, covariances),
         ]
+    }
+}
+
+impl Mixture {
+    /// `E[mu]` and `E[Lambda]^-1` in the data's units. Of a Normal-Wishart q without factors of matrices, which take
+    /// long where there are many columns: a checkpoint is also written when somebody waits for the end.
+    fn mean_and_covariance(&self, row: &Row<'_>) -> (Vec<f64>, Vec<f64>) {
+        let (d, scale) = (self.n_dims(), &self.units.scale);
+        let mut covariance = row.scatter.to_vec();
+        let mut mean: Vec<f64> = if self.joint() {
+            let beta = row.precision[0];
+            let mean: Vec<f64> = row.linear.iter().map(|l| l / beta).collect();
+            self.shape.add_outer(-beta, &mean, &mean, &mut covariance);
+            mean
+        } else {
+            self.valid_moments(row).mean
+        };
+        covariance.iter_mut().for_each(|x| *x /= row.nu);
+        for (j, mean) in mean.iter_mut().enumerate() {
+            *mean = *mean * scale[j] + self.units.shift[j];
+        }
+        if self.shape.is_diagonal() {
+            covariance.iter_mut().zip(scale).for_each(|(x, s)| *x *= s * s);
+            return (mean, covariance);
+        }
+        let mut dense = vec![0.0; d * d];
+        self.shape.to_dense(&covariance, &mut dense);
+        dense.iter_mut().enumerate().for_each(|(at, x)| *x *= scale[at / d] * scale[at % d]);
+        (mean, dense)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::State;
+    use crate::math::rng::{Address, Purpose};
+    use crate::models::mixture::Factorisation;
+
+    #[test]
+    fn what_is_saved_for_reading_is_what_the_components_are() {
+        let mut rng = Address::new(3, Purpose::Data, 0, 0).rng(0);
+        let values = (0..60).map(|n| rng.normal() * f64::from(1 + n % 3)).collect();
+        let points = Points::new(values, 3).unwrap();
+        for factorisation in [Factorisation::NormalWishart, Factorisation::Independent] {
+            for covariance in [Covariance::Full, Covariance::Diagonal] {
+                let params = MixtureParams { covariance, factorisation, ..MixtureParams::dpgmm(4) };
+                let mixture = Mixture::new(params, &points).unwrap();
+                let lambda = State::start(&mixture, &points, 1, 0).unwrap().lambda;
+                let components = mixture.components(lambda.table());
+                let expected = [
+                    components.iter().map(|c| c.weight).collect::<Vec<f64>>(),
+                    components.iter().flat_map(|c| c.mean.clone()).collect(),
+                    components.iter().flat_map(|c| c.covariance.clone()).collect(),
+                ];
+                let found = mixture.readable(&lambda).into_iter().map(|array| array.values);
+                assert_eq!(found.collect::<Vec<_>>(), expected);
+            }
+        }
     }
 }
