@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _lehr
+from ._found import frozen, is_found, refuse
 from ._settings import (
     RENAMED,
     TABLES,
@@ -153,23 +154,32 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
     def _take(self, core):
         """Takes a fitted model over: the attributes that all estimators have."""
         self._core = core
-        self.__dict__.pop("_lazy", None)
+        self._lazy = {}
         self._outcome = json.loads(core.result() or "null")
         self._record = json.loads(core.record())
-        self.n_steps_ = core.step
-        self.n_guard_hits_ = core.guard_hits
         stop = self._outcome["stop"] if self._outcome else None
-        self.converged_ = stop == "converged"
-        batch = self._record["fit"]["batch"]
-        n_items = self._record["data"]["items"]
-        self.n_iter_ = -(-self.n_steps_ // steps_in_a_pass(n_items, batch))
+        in_a_pass = steps_in_a_pass(self._record["data"]["items"], self._record["fit"]["batch"])
+        self._note(
+            n_steps_=core.step,
+            n_guard_hits_=core.guard_hits,
+            converged_=stop == "converged",
+            n_iter_=-(-core.step // in_a_pass),
+        )
+
+    def _note(self, **found):
+        """Sets attributes that a fit has found; nobody else can."""
+        self.__dict__.update(frozen(found))
+
+    def __setattr__(self, name, value):
+        if is_found(name) and "_core" in self.__dict__:
+            refuse(self, name)
+        super().__setattr__(name, value)
 
     def _cached(self, name, make):
         """What `make` makes, made once for a fitted model."""
-        lazy = self.__dict__.setdefault("_lazy", {})
-        if name not in lazy:
-            lazy[name] = make()
-        return lazy[name]
+        if name not in self._lazy:
+            self._lazy[name] = frozen(make())
+        return self._lazy[name]
 
     @property
     def trace_(self):
@@ -263,3 +273,6 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         super().__setstate__(state)
         if isinstance(self.__dict__.get("_core"), bytes):
             self._core = self._core_class.from_bytes(self._core)
+            self._lazy = {}
+        # Arrays come out of a pickle ready to be written to.
+        frozen({name: value for name, value in self.__dict__.items() if is_found(name)})

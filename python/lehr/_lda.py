@@ -235,7 +235,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     def _random(self):
         """What scikit-learn keeps of `random_state`."""
         given = self.random_state
-        self.random_state_ = given if isinstance(given, np.random.Generator) else check_random_state(given)
+        kept = given if isinstance(given, np.random.Generator) else check_random_state(given)
+        self._note(random_state_=kept)
 
     @with_callbacks
     def fit(self, X, y=None, feature_names=None):
@@ -307,12 +308,15 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         super()._take(core)
         self._facts = core.attributes()
         alpha = self._facts["alpha"]
-        self.doc_topic_prior_ = float(alpha[0]) if (alpha == alpha[0]).all() else alpha
-        self.topic_word_prior_ = self._facts["eta"]
         self.n_features_in_ = len(self._facts["word_counts"])
-        self.n_batch_iter_ = self.n_steps_ + 1
-        _, self.lower_bound_ = self._best_bounds()
-        self.bound_ = float(np.exp(-self.lower_bound_ / self._facts["tokens"]))
+        _, bound = self._best_bounds()
+        self._note(
+            doc_topic_prior_=float(alpha[0]) if (alpha == alpha[0]).all() else alpha,
+            topic_word_prior_=self._facts["eta"],
+            n_batch_iter_=core.step + 1,
+            lower_bound_=bound,
+            bound_=float(np.exp(-bound / self._facts["tokens"])),
+        )
 
     @staticmethod
     def _parameters_of(record, _core):

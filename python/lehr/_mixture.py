@@ -5,6 +5,7 @@ from sklearn.base import DensityMixin
 
 from . import _data, _lehr
 from ._base import Fitting
+from ._found import Found
 from ._loading import fit_parameters
 from ._mixture_readout import MixtureReadout
 from ._settings import flag, whole
@@ -111,6 +112,15 @@ default='dirichlet_process'
     weight_concentration_prior_, mean_precision_prior_, mean_prior_, degrees_of_freedom_prior_, \
 covariance_prior_ : float or ndarray
         The priors that were used.
+    n_components_in_use_ : int
+        How many components hold at least one item in expectation (an item of weight w counts as w); the others are
+        empty, and their means and covariances are those of the prior.
+    components_in_use_ : ndarray of shape (n_components_in_use_,)
+        Their numbers, which are the labels of `predict` and the columns of `predict_proba`:
+        ``means_[components_in_use_]`` are their means.
+    effective_n_components_ : float
+        exp of the entropy of the components' shares of the items: how many components of equal size would be as
+        evenly spread.
     lower_bound_ : float
         The bound of the best start, with every constant.
     lower_bounds_ : ndarray
@@ -325,10 +335,25 @@ covariance_prior_ : float or ndarray
 
     def _take(self, core):
         super()._take(core)
-        for name, value in core.attributes().items():
-            setattr(self, name, value)
-        self.n_features_in_ = self.means_.shape[1]
-        self.lower_bounds_, self.lower_bound_ = self._best_bounds()
+        self.n_features_in_ = core.n_dims
+        bounds, bound = self._best_bounds()
+        in_use, effective = core.usage()
+        self._note(
+            lower_bounds_=bounds,
+            lower_bound_=bound,
+            components_in_use_=in_use,
+            n_components_in_use_=len(in_use),
+            effective_n_components_=effective,
+        )
+
+    def _found(self):
+        # Made when it is asked for: of many columns it takes as long as a step.
+        return self._cached("attributes", self._core.attributes)
+
+    weights_, means_, covariances_, precisions_, precisions_cholesky_ = (Found() for _ in range(5))
+    weight_concentration_, mean_precision_, degrees_of_freedom_ = (Found() for _ in range(3))
+    weight_concentration_prior_, mean_precision_prior_, mean_prior_ = (Found() for _ in range(3))
+    degrees_of_freedom_prior_, covariance_prior_ = (Found() for _ in range(2))
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Estimate the mixture and label X; see `fit` and `predict`."""

@@ -251,17 +251,23 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     def _take(self, core):
         super()._take(core)
         facts = core.attributes()
-        self.user_factors_, self.item_factors_ = facts["user_factors"], facts["item_factors"]
-        self.user_biases_ = facts.get("user_biases", np.zeros(len(self.user_factors_)))
-        self.item_biases_ = facts.get("item_biases", np.zeros(len(self.item_factors_)))
-        self.users_, self.items_ = np.asarray(facts["users"]), np.asarray(facts["items"])
-        self.components_ = self.item_factors_.T
-        self.mean_ = facts["mean"]
-        self.noise_variance_ = float(facts["noise_variance"][0])
-        self.item_variances_ = facts["item_variances"]
-        self.n_dims_in_use_ = facts["dims_in_use"]
-        self.n_features_in_ = len(self.items_)
-        _, self.lower_bound_ = self._best_bounds()
+        users, items = np.asarray(facts["users"]), np.asarray(facts["items"])
+        _, bound = self._best_bounds()
+        self._note(
+            user_factors_=facts["user_factors"],
+            item_factors_=facts["item_factors"],
+            user_biases_=facts.get("user_biases", np.zeros(len(users))),
+            item_biases_=facts.get("item_biases", np.zeros(len(items))),
+            users_=users,
+            items_=items,
+            components_=facts["item_factors"].T,
+            mean_=facts["mean"],
+            noise_variance_=float(facts["noise_variance"][0]),
+            item_variances_=facts["item_variances"],
+            n_dims_in_use_=facts["dims_in_use"],
+            lower_bound_=bound,
+        )
+        self.n_features_in_ = len(items)
 
     @property
     def _n_features_out(self):

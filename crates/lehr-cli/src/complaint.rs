@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::anyhow;
 
 use lehr::ErrorKind;
-use lehr::error::{Part, Verb};
+use lehr::error::{Advice, Part, Verb};
 use lehr::models::TABLES;
 use lehr::settings::{Flag, Kind, Tables};
 
@@ -32,6 +32,11 @@ pub fn in_words(error: &lehr::Error) -> String {
         ErrorKind::Occupied { .. } => format!("{error} with -o"),
         _ => error.told(words),
     }
+}
+
+/// What an advice says, in the same words.
+pub fn told(advice: &Advice) -> String {
+    advice.told(words)
 }
 
 /// A setting as a flag, if it has one, and something to do as a command.

@@ -16,22 +16,32 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use clap::Parser;
+use lehr::ErrorKind;
+use lehr::fit::stop::StopReason;
 
 use args::{Cli, Command};
 
-/// The program. 0: done, which a time limit is too. 1: interrupted, with a usable model. 2: error.
+/// The program. 0: done, which a time limit is too. 1: interrupted, with a usable model. 2: error. 130: ended by a
+/// signal before there was a model, or by a second one.
 pub fn main() -> ExitCode {
     started();
     let cli = Cli::parse();
     match complaint::catch_panics(|| run(cli)) {
         Ok(commands::End::Done) => ExitCode::SUCCESS,
         Ok(commands::End::StoppedEarly) => ExitCode::from(1),
+        Err(error) if was_interrupted(&error) => ExitCode::from(progress::ENDED_BY_SIGNAL),
         Err(error) => {
             // If nobody listens on stderr either, the exit code has to do.
             let _ = writeln!(std::io::stderr(), "error: {}", complaint::in_one_line(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// Whether it is the answer to a signal, which has said so itself.
+fn was_interrupted(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<lehr::Error>().map(lehr::Error::kind);
+    matches!(kind, Some(ErrorKind::Stopped(StopReason::Interrupted)))
 }
 
 /// When the program started.

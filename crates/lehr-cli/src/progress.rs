@@ -1,8 +1,8 @@
 //! What a person sees while a fit runs, and how they stop it.
 
 use std::io::{IsTerminal, Write};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -13,13 +13,20 @@ use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
-use crate::complaint::words;
+use crate::complaint::told;
 use crate::text::{number, rounded};
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The exit code of a program that a signal has ended before there was anything to save, or a second one.
+pub const ENDED_BY_SIGNAL: u8 = 130;
 
-/// Ctrl-C or a termination signal asks for a stop after the current step; a second one means now. A
-/// hang-up is left alone, for those who use nohup.
+static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
+
+/// Whether there is something to save.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Ctrl-C or a termination signal asks for a stop in the middle of whatever is done, which leaves all whole steps
+/// saved; a second one means now, as does the first before there is something to save. A hang-up is left alone, for
+/// those who use nohup.
 pub fn catch_interrupts(quiet: bool) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
@@ -27,17 +34,30 @@ pub fn catch_interrupts(quiet: bool) {
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
         std::thread::spawn(move || {
             for _ in signals.forever() {
-                if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                    std::process::exit(130);
-                }
                 let mut err = std::io::stderr();
+                let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+                let lost = !again && !BEGUN.load(Ordering::SeqCst);
+                if lost && !quiet {
+                    let _ = writeln!(
+                        err,
+                        "interrupted before the first step, so that there is no model"
+                    );
+                }
+                if again || lost {
+                    std::process::exit(ENDED_BY_SIGNAL.into());
+                }
                 if !quiet && err.is_terminal() {
-                    let how = "stopping after this step; press Ctrl-C again to stop at once";
+                    let how = "stopping; press Ctrl-C again to stop without saving";
                     let _ = writeln!(err, "\n{how}");
                 }
             }
         });
     });
+}
+
+/// From now on there is something to save.
+pub fn begun() {
+    BEGUN.store(true, Ordering::SeqCst);
 }
 
 /// Whether the user has asked for a stop.
@@ -100,6 +120,7 @@ impl Bar {
 
 impl Watcher for Bar {
     fn begins(&mut self, plan: &Plan, progress: &Progress) {
+        begun();
         // A finished run goes on with one of its starts alone.
         let alone = progress.best.is_none() && !progress.done.is_empty();
         self.steps = plan.steps;
@@ -158,12 +179,12 @@ impl Watcher for Bar {
 
     fn note(&mut self, note: &Advice) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("note: {}", note.told(words)));
+            self.bar.suspend(|| eprintln!("note: {}", told(note)));
         }
     }
 
-    fn wants_stop(&self) -> bool {
-        interrupted()
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        Some(Arc::clone(&INTERRUPTED))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::Lanes;
 use super::rows::packed;
+use super::stop;
 use super::{MOST, dispatch, fits};
 
 /// Items in a tile: it fits the first-level cache beside the components' coefficients.
@@ -19,6 +20,9 @@ const NEGLIGIBLE: f64 = 1e-20;
 /// Vectors of items that share one load of a coefficient: 4 x 2 sums fill the pipeline and, with
 /// their operands, the sixteen registers of AVX2.
 const ITEM_VECTORS: usize = 2;
+
+/// From so many dimensions on, loops look whether they are to stop.
+pub(crate) const LONG: usize = 64;
 
 /// Exponentials that are computed side by side.
 const EXPONENTIALS: usize = 4;
@@ -185,6 +189,9 @@ fn log_densities_body<L: Lanes>(
         let coefficients = &block.coefficients[k * width..(k + 1) * width];
         let offset = L::splat(offset);
         for first in (0..n_items).step_by(group) {
+            if d >= LONG {
+                stop::check();
+            }
             // SAFETY: `first + group <= TILE`, since TILE is a multiple of every group; so all
             // loads stay below `d * TILE` and all stores below `(k + 1) * TILE`, asserted above;
             // the coefficients are read in the order and number in which `set` wrote them.
@@ -492,6 +499,9 @@ fn accumulate_body<L: Lanes>(
     let mut features = [[0.0; TILE]; ROWS];
     let (mut i, mut j) = (0, 0); // the next second moment
     for first in (0..n_features).step_by(ROWS) {
+        if first % (LONG * LONG) == LONG {
+            stop::check();
+        }
         let rows = (n_features - first).min(ROWS);
         for (f, out) in features.iter_mut().enumerate().take(rows) {
             let column = |i: usize| &tile[i * TILE..(i + 1) * TILE];

@@ -18,6 +18,7 @@
 pub mod packed;
 pub mod rng;
 pub mod special;
+pub mod stop;
 
 mod lanes;
 mod lanes32;

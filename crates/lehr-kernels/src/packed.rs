@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use crate::stop;
+
 /// The shape of a symmetric matrix: `n_dims` x `n_dims`, full or diagonal.
 ///
 /// A full matrix is stored as its lower triangle row by row, `n (n + 1) / 2` numbers; a diagonal
@@ -40,6 +42,18 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += factor * x;
+    }
+}
+
+/// Matrices of at least so many rows take long enough that a loop over rows looks whether it is to stop.
+const LONG: usize = 64;
+
+impl Symmetric {
+    #[inline]
+    fn check_row(&self) {
+        if self.n_dims >= LONG {
+            stop::check();
+        }
     }
 }
 
@@ -92,6 +106,7 @@ impl Symmetric {
             });
         }
         for i in 0..self.n_dims {
+            self.check_row();
             let (above, rest) = a.split_at_mut(row(i).start);
             let this = &mut rest[..=i];
             for j in 0..i {
@@ -116,6 +131,7 @@ impl Symmetric {
         }
         let mut out = vec![0.0; self.n_dims];
         for i in 0..self.n_dims {
+            self.check_row();
             let (above, rest) = c.split_at_mut(row(i).start);
             let this = &mut rest[..=i];
             let scale = 1.0 / this[i];
@@ -136,6 +152,7 @@ impl Symmetric {
         }
         out.fill(0.0);
         for k in 0..self.n_dims {
+            self.check_row();
             let this = &l[row(k)];
             for i in 0..=k {
                 axpy(this[i], &this[..=i], &mut out[row(i)]);

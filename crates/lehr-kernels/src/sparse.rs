@@ -1,9 +1,9 @@
 //! Weighted moments of a tile in which few components have a share in each item: the usual case once
 //! clusters are found, and several times faster than the dense sums then.
 
-use super::gaussian::{Second, TILE, pad_to_lanes};
+use super::gaussian::{LONG, Second, TILE, pad_to_lanes};
 use super::lanes::Lanes;
-use super::{MOST, dispatch, fits};
+use super::{MOST, dispatch, fits, stop};
 
 /// Items whose responsibilities are counted to judge a tile.
 const SAMPLE: usize = 8;
@@ -54,6 +54,9 @@ fn accumulate_sparse_body<L: Lanes>(
     assert!(fits(n_dims, TILE, tile.len()) && fits(n_items, padded, resp.len()));
     assert!(features.len() >= width && fits(n_components, width, sums.len()));
     for n in 0..n_items {
+        if n_dims >= LONG {
+            stop::check();
+        }
         let row = &resp[n * padded..n * padded + n_components];
         features[0] = 1.0;
         for j in 0..n_dims {

@@ -108,6 +108,19 @@ impl Mixture {
         Ok(out)
     }
 
+    /// The numbers of the components in use, and the effective number.
+    fn usage<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, f64) {
+        let (model, lambda) = (&self.fitted.model, self.fitted.lambda().table());
+        let in_use = model.components_in_use(lambda).into_iter().map(|k| k as i64).collect();
+        (vector::<i64>(py, in_use), model.effective_clusters(lambda))
+    }
+
+    /// How many columns it was fitted to.
+    #[getter]
+    fn n_dims(&self) -> usize {
+        self.fitted.config.frozen.units.shift.len()
+    }
+
     /// One row of K shares for each item.
     fn responsibilities<'py>(
         &self,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use lehr::ErrorKind;
 use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
@@ -77,14 +78,15 @@ impl Watcher for Messenger {
         Ok(())
     }
 
-    fn wants_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        Some(Arc::clone(&self.stop))
     }
 }
 
 /// Runs a fit in a thread of its own while the interpreter is free. This thread hands what the fit tells to
 /// `watch` and looks for signals: Python delivers them to nobody else. An exception of either stops the fit
-/// after its current step; it comes back beside the result, which is usable.
+/// at once, without the step under way; it comes back beside the result, which is usable, or alone if there was
+/// no step yet to stop after.
 pub fn watched<T: Send>(
     py: Python<'_>,
     watch: Option<&Py<PyAny>>,
@@ -125,7 +127,12 @@ pub fn watched<T: Send>(
         })
     });
     let result = joined.map_err(broken)?;
-    Ok((raised(result)?, exception))
+    match (result, exception) {
+        (Err(error), Some(exception)) if matches!(error.kind(), ErrorKind::Stopped(_)) => {
+            Err(exception)
+        }
+        (result, exception) => Ok((raised(result)?, exception)),
+    }
 }
 
 /// Calls `watch` with what the fit tells: a name and a dictionary.

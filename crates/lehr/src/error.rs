@@ -6,6 +6,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::fit::stop::StopReason;
+
 pub use advice::{Advice, Part, Verb, action, advice, setting};
 
 /// The result of everything in this crate that can fail.
@@ -70,6 +72,9 @@ pub enum ErrorKind {
         /// The step after which it was found.
         step: u64,
     },
+    /// A stop was asked for, or the time was up, before there was a model: nothing is kept.
+    #[error("{}", stopped(*.0))]
+    Stopped(StopReason),
     /// A file of a run directory is not what was written to it.
     #[error(
         "{}: is damaged ({what}); restore it from a backup, or fit again into another directory",
@@ -126,6 +131,16 @@ fn too_extreme() -> Advice {
         setting("exact").to(true),
         " where the model has that",
     ]
+}
+
+fn stopped(why: StopReason) -> Advice {
+    match why {
+        StopReason::Time => advice![
+            "the time was up before the first step, so that there is no model; allow more with ",
+            setting("time"),
+        ],
+        _ => format!("{why} before the first step, so that there is no model; begin again").into(),
+    }
 }
 
 fn doing(action: &str) -> String {
@@ -191,6 +206,7 @@ impl Error {
             ErrorKind::Diverged { bound, step } => {
                 too_extreme().behind(format!("the bound became {bound} at step {step}; "))
             }
+            ErrorKind::Stopped(why) => stopped(*why),
             _ => self.to_string().into(),
         }
     }

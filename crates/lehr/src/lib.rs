@@ -56,6 +56,7 @@ pub mod write;
 // For lehr's own crates and tests; nothing here is promised to stay.
 #[doc(hidden)]
 pub mod lambda;
+mod memory;
 #[doc(hidden)]
 pub mod math;
 #[doc(hidden)]

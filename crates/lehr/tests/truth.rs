@@ -359,7 +359,7 @@ fn the_bound_of_three_items_from_first_principles() {
         };
         let mixture = Mixture::new(params, &points).unwrap();
         let lambda = mixture.lambda_from_responsibilities(&points, &START.concat());
-        let mut check = |items: [Vector; 3], tolerance: f64| {
+        let check = |items: [Vector; 3], tolerance: f64| {
             let points = Points::with_missing(items.concat(), 2).unwrap();
             let (expected, phi) = brute_force(&priors, joint, sticks, shape, items);
             let found = sweeps(&mixture, &points, lambda.clone(), 1).1[0];

@@ -28,7 +28,8 @@ use crate::text::{parse_number, parse_whole};
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = "Begin with 'lehr demo'. Every command explains itself with --help.\n\
-    Exit codes: 0 done (a --time limit counts), 1 interrupted with a usable model, 2 error.")]
+    Exit codes: 0 done (a --time limit counts), 1 interrupted with a usable model, 2 error,\n\
+    130 ended by a signal before there was a model, or by a second one.")]
 pub struct Cli {
     /// The command.
     #[command(subcommand)]

@@ -4,7 +4,7 @@ use lehr_paper::{Options, Outcome, Reproduction};
 
 use super::End;
 use crate::args::ReproduceArgs;
-use crate::progress::{catch_interrupts, interrupted};
+use crate::progress::{begun, catch_interrupts, interrupted};
 use crate::text::{self, quoted};
 
 /// Runs the experiments that were asked for.
@@ -18,6 +18,8 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<End> {
         let reproduction = Reproduction::new(which, &options)?;
         // Until here Ctrl-C simply ends the program: nothing is lost.
         catch_interrupts(quiet);
+        // What is done is kept, experiment by experiment.
+        begun();
         match reproduction.run(&out, threads, quiet, &interrupted)? {
             Outcome::Stopped { done, all } => {
                 text::print(&format!(

@@ -8,7 +8,7 @@ use lehr::data::Points;
 use lehr::fit::Observation;
 use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
-use lehr::models::mixture::{Component, Factorisation, Mixture};
+use lehr::models::mixture::{Component, Covariance, Factorisation, Mixture};
 use lehr::read::PointsOptions;
 use lehr::step::engine::Threads;
 use lehr::store::{RunConfig, RunResult};
@@ -41,8 +41,47 @@ struct Scores {
 struct Summary<'a> {
     #[serde(flatten)]
     head: Head<'a>,
+    /// The names of the columns, in the order of means and covariances.
+    columns: &'a [String],
+    /// exp of the entropy of the sizes.
     effective_clusters: f64,
-    components: &'a [Component],
+    /// How many components hold at least one item in expectation.
+    components_in_use: usize,
+    /// How many do not, and are not listed.
+    components_empty: usize,
+    components: Vec<Listed<'a>>,
+}
+
+/// A component in use.
+#[derive(Serialize)]
+struct Listed<'a> {
+    /// Its number, as `transform` has it.
+    component: usize,
+    weight: f64,
+    /// How many items it holds, in expectation.
+    size: f64,
+    mean: &'a [f64],
+    covariance: Matrix<'a>,
+    precision: Matrix<'a>,
+}
+
+/// A matrix row by row, its diagonal, or the one variance of a sphere.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Matrix<'a> {
+    Full(Vec<&'a [f64]>),
+    Diagonal(&'a [f64]),
+    Spherical(f64),
+}
+
+impl<'a> Matrix<'a> {
+    fn of(values: &'a [f64], d: usize, covariance: Covariance) -> Self {
+        match covariance {
+            Covariance::Full | Covariance::Tied => Matrix::Full(values.chunks_exact(d).collect()),
+            Covariance::Diagonal => Matrix::Diagonal(values),
+            Covariance::Spherical => Matrix::Spherical(values[0]),
+        }
+    }
 }
 
 /// What its two names have in common.
@@ -179,16 +218,19 @@ impl Served for Mixture {
         }
         let state = run.saved.model_state();
         text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
+        let lambda = state.lambda.table();
         text += &format!(
-            "clusters  {:.1} in effect (exp of the entropy of the sizes)\n",
-            run.model.effective_clusters(state.lambda.table())
+            "clusters  {} in use (they hold at least one item), {:.1} in effect (exp of the entropy of the sizes)\n",
+            run.model.components_in_use(lambda).len(),
+            run.model.effective_clusters(lambda)
         );
         text
     }
 
     fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String {
-        let components = run.model.components(run.saved.model_state().lambda.table());
-        component_table(run, &components, top.unwrap_or(20))
+        let lambda = run.saved.model_state().lambda.table();
+        let in_use = run.model.components_in_use(lambda);
+        component_table(run, &run.model.components(lambda), in_use, top.unwrap_or(20))
     }
 
     fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
@@ -197,11 +239,28 @@ impl Served for Mixture {
     }
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
-        let state = run.saved.model_state();
+        let lambda = run.saved.model_state().lambda.table();
+        let (components, in_use) =
+            (run.model.components(lambda), run.model.components_in_use(lambda));
+        let (d, shape) = (run.config.frozen.units.shift.len(), run.config.params.covariance);
+        let listed = in_use.iter().map(|&k| {
+            let Component { weight, size, mean, covariance, precision } = &components[k];
+            Listed {
+                component: k,
+                weight: *weight,
+                size: *size,
+                mean,
+                covariance: Matrix::of(covariance, d, shape),
+                precision: Matrix::of(precision, d, shape),
+            }
+        });
         text::print_json(&Summary {
             head: Head::of(run, climb),
-            effective_clusters: run.model.effective_clusters(state.lambda.table()),
-            components: &run.model.components(state.lambda.table()),
+            columns: &run.config.data.columns,
+            effective_clusters: run.model.effective_clusters(lambda),
+            components_in_use: in_use.len(),
+            components_empty: components.len() - in_use.len(),
+            components: listed.collect(),
         })
     }
 }
@@ -221,8 +280,15 @@ fn score(run: &OpenRun<Mixture>, points: &Points) -> lehr::Result<Scores> {
     })
 }
 
-fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize) -> String {
-    let mut order: Vec<usize> = (0..components.len()).collect();
+/// The components in use, from large to small, by their numbers.
+fn component_table(
+    run: &OpenRun<Mixture>,
+    components: &[Component],
+    in_use: Vec<usize>,
+    top: usize,
+) -> String {
+    let n_empty = components.len() - in_use.len();
+    let mut order = in_use;
     order.sort_by(|&a, &b| components[b].size.total_cmp(&components[a].size));
     let largest = order.first().map_or(1.0, |&k| components[k].size);
     let d = components.first().map_or(0, |c| c.mean.len());
@@ -259,6 +325,11 @@ fn component_table(run: &OpenRun<Mixture>, components: &[Component], top: usize)
             order.len() - top,
             order.len()
         );
+    }
+    if n_empty > 0 {
+        let empty = counted(n_empty as u64, "component");
+        let verb = if n_empty == 1 { "is" } else { "are" };
+        text += &format!("{empty} with less than one item {verb} not listed\n");
     }
     if shown < d {
         let more = counted((d - shown) as u64, "more column");

@@ -1,11 +1,17 @@
 //! The sentence that fits a model: what to fit, how, where, and who looks on.
 
+use std::time::{Duration, Instant};
+
 use crate::fit::drive::{Driver, Fitted, Restarts, Resume, Session};
 use crate::fit::{Meter, State, Watcher};
+use crate::math::stop::Stop;
 use crate::model::Model;
 use crate::settings::{FitConfig, Plan};
 use crate::step::engine::{Engine, Threads};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
+
+/// A step that is nearly done when the time is up is worth waiting for, if not for long.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// Fits a model to items.
 ///
@@ -156,13 +162,22 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         plan.check_model(model)?;
         let plan = if made > 0 { plan.after(made) } else { plan };
         let threads = threads.unwrap_or(config.threads);
+        let flag = watcher.as_ref().and_then(|watcher| watcher.stop_flag());
+        let limit = plan.time.and_then(|time| Duration::try_from_secs_f64(time).ok());
+        let deadline =
+            limit.and_then(|limit| Instant::now().checked_add(limit)?.checked_add(GRACE));
+        let stop = Stop::new(flag, deadline);
+        let adopted = stop.clone();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
+            .start_handler(move |_| adopted.adopt())
             .thread_name(|i| format!("lehr-{i}"))
             .build()
             .map_err(|error| Error::config("threads", threads, format!("{error}; try fewer")))?;
         let start = |restart: u32| match data {
-            Some(data) => State::start(model, data, plan.seed, restart),
+            Some(data) => stop
+                .heed(|| State::start(model, data, plan.seed, restart))
+                .unwrap_or_else(|why| Err(ErrorKind::Stopped(why.into()).into())),
             None => Err(Error::data("there are no items here to make a start from; give a state")),
         };
         // The whole loop lives in our own pool: nothing here ever touches rayon's global one.
@@ -173,7 +188,8 @@ impl<'a, M: Model> FitBuilder<'a, M> {
                 return Err(Error::data("there are no items to fit"));
             };
             let (plan, start, meter) = (&plan, &start, Meter::default());
-            let mut session = Session { model, heldout, plan, engine, start, meter };
+            let stop = stop.clone();
+            let mut session = Session { model, heldout, plan, engine, start, meter, stop };
             let mut nobody = ();
             let watcher = watcher.unwrap_or(&mut nobody);
             let resume = match resume {

@@ -11,11 +11,13 @@ mod run;
 mod state;
 pub mod stop;
 mod trace;
+mod undo;
 mod watch;
 
 use std::time::Instant;
 
 use crate::lambda::Lambda;
+use crate::math::stop::Stop;
 use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
 use crate::settings::Plan;
 use crate::step::engine::{Engine, Sums, Work};
@@ -33,6 +35,7 @@ pub use run::End;
 pub(crate) use state::or_nan;
 pub use state::{DriverPart, Outcome, Progress, State};
 pub use trace::Observation;
+use undo::Undo;
 pub use watch::Watcher;
 
 /// Steps between exact sums of a lazy lambda's columns, which are otherwise kept along.
@@ -63,6 +66,9 @@ pub struct Fit<'a, M: Model> {
     plan: &'a Plan,
     engine: &'a mut dyn Engine<M>,
     meter: &'a Meter,
+    /// Whether the fit is to stop, also in the middle of a step.
+    stop: Stop,
+    undo: Undo,
     id: RunId,
     /// The passes of a step: draw, weigh, how far to go.
     passes: Vec<M::Pass>,
@@ -85,7 +91,7 @@ impl<'a, M: Model> Fit<'a, M> {
         id: RunId,
         state: State,
     ) -> Result<Self> {
-        let Session { model, heldout, engine, meter, .. } = session;
+        let Session { model, heldout, engine, meter, stop, .. } = session;
         let (model, layout, sizes) = (*model, model.layout(), engine.sizes());
         let mut state = state;
         if plan.warm && !state.warm.is_on() {
@@ -103,6 +109,8 @@ impl<'a, M: Model> Fit<'a, M> {
             heldout: *heldout,
             plan,
             meter,
+            stop: stop.clone(),
+            undo: Undo::default(),
             id,
             passes: M::Pass::of_a_step(model, sizes, plan, id.stream())?,
             updater: Updater::new(model, plan.guard_for(model)?),
@@ -113,6 +121,12 @@ impl<'a, M: Model> Fit<'a, M> {
             engine: &mut **engine,
             state,
         })
+    }
+
+    /// The first pass of the next step, unless a stop is asked for in the middle of it.
+    fn begin_step(&mut self, ask: Ask) -> Result<Sums> {
+        self.undo = Undo::before(&self.state, self.plan.batch.is_none());
+        self.unless_stopped(|fit| fit.sum(0, ask))
     }
 
     /// Algorithm 1, lines 1 to 5, for one pass of the next step: the weighted statistics of S_t.
@@ -139,6 +153,11 @@ impl<'a, M: Model> Fit<'a, M> {
         Ok(sums)
     }
 
+    /// The rest of the step, likewise.
+    fn end_step(&mut self, first: Sums) -> Result<()> {
+        self.update_unless_stopped(|fit| fit.update(first))
+    }
+
     /// Algorithm 1, line 6, from the statistics of the first pass; then the other passes of the step, and the
     /// hyperparameters.
     fn update(&mut self, first: Sums) -> Result<()> {
@@ -160,10 +179,11 @@ impl<'a, M: Model> Fit<'a, M> {
         Ok(())
     }
 
-    /// One step.
+    /// One step. If a stop is asked for in the middle of it, the error says why, and the state is that before the
+    /// step: it can be kept, and the fit is to be dropped.
     pub fn step(&mut self) -> Result<()> {
-        let sums = self.sum(0, Ask::STATS)?;
-        self.update(sums)
+        let sums = self.begin_step(Ask::STATS)?;
+        self.end_step(sums)
     }
 
     /// Line 6 for one pass; the guard may ask for the same statistics without noise.

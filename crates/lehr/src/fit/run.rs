@@ -31,47 +31,63 @@ impl<M: Model> Fit<'_, M> {
     /// Looks at the state as it is: the bound, scores and measures.
     pub fn look(&mut self) -> Result<Observation> {
         let due = Due { end: Some(StopReason::Steps), observed: true, regular: true };
-        let sums = self.sum(0, self.ask(due))?;
-        self.observe(&sums, false)
+        let sums = self.begin_step(self.ask(due))?;
+        self.unless_stopped(|fit| fit.observe(&sums, false))
     }
 
     /// Runs the plan to its end, or until the watcher asks for one. `history` are this run's observations
-    /// before an interruption, if there was one; `progress` makes what a checkpoint holds of the state.
+    /// before an interruption, if there was one; `progress` makes what a checkpoint holds of the state. A step that
+    /// a stop cuts short is not made.
     pub fn run(
         &mut self,
         history: &[Observation],
         watcher: &mut dyn Watcher,
         progress: &dyn Fn(&State) -> Progress,
     ) -> Result<End> {
+        let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
+        let end = self.climb(history, watcher, progress, &mut bound);
+        match end.as_ref().map_err(|error| error.kind()) {
+            Err(&ErrorKind::Stopped(stop)) => Ok(End { stop, bound }),
+            _ => end,
+        }
+    }
+
+    fn climb(
+        &mut self,
+        history: &[Observation],
+        watcher: &mut dyn Watcher,
+        progress: &dyn Fn(&State) -> Progress,
+        last_bound: &mut f64,
+    ) -> Result<End> {
         let meter = self.meter;
         let mut tolerance = Tolerance::of_plan(self.plan, self.words());
         for seen in history.iter().filter(|o| o.step < self.state.step && !o.closing) {
             tolerance.reached(seen.step, seen.bound);
         }
-        let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
         loop {
             let due = self.due();
             if let (Some(stop), false) = (due.end, due.observed) {
                 self.check_finite()?;
-                return Ok(End { stop, bound });
+                return Ok(End { stop, bound: *last_bound });
             }
-            let sums = self.sum(0, self.ask(due))?;
+            let sums = self.begin_step(self.ask(due))?;
             if due.observed {
-                let seen = meter.time(Part::Observe, || self.observe(&sums, !due.regular))?;
-                bound = seen.bound;
+                let look = |fit: &mut Self| fit.observe(&sums, !due.regular);
+                let seen = meter.time(Part::Observe, || self.unless_stopped(look))?;
+                *last_bound = seen.bound;
                 // Should it ask for a stop: the step is made first, so that items' local state
                 // and lambda are of the same age.
                 meter.time(Part::Observe, || watcher.observe(&seen))?;
-                let converged = due.regular && tolerance.reached(self.state.step, bound);
+                let converged = due.regular && tolerance.reached(self.state.step, seen.bound);
                 if let Some(stop) = converged.then_some(StopReason::Converged).or(due.end) {
-                    return Ok(End { stop, bound });
+                    return Ok(End { stop, bound: seen.bound });
                 }
             }
-            self.update(sums)?;
+            self.end_step(sums)?;
             let (state, seen) = (&self.state, &mut *watcher);
             meter.time(Part::Checkpoint, || seen.after_step(state, &|| progress(state)))?;
             if watcher.wants_stop() {
-                return Ok(End { stop: StopReason::Interrupted, bound });
+                return Ok(End { stop: StopReason::Interrupted, bound: *last_bound });
             }
         }
     }

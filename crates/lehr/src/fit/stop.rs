@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::stop::Why;
 use crate::settings::{Plan, choices};
 
 /// Why a fit ended. Not converging is not an error.
@@ -28,6 +29,15 @@ impl fmt::Display for StopReason {
             StopReason::Time => "the time was up",
             StopReason::Interrupted => "it was interrupted",
         })
+    }
+}
+
+impl From<Why> for StopReason {
+    fn from(why: Why) -> Self {
+        match why {
+            Why::Asked => StopReason::Interrupted,
+            Why::Late => StopReason::Time,
+        }
     }
 }
 

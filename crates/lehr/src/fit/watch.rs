@@ -1,5 +1,8 @@
 //! Who looks on while a fit runs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::Result;
 use crate::error::Advice;
 use crate::fit::Observation;
@@ -30,9 +33,15 @@ pub trait Watcher: Send {
     /// Something about the data or the model that a user should know.
     fn note(&mut self, _note: &Advice) {}
 
+    /// A flag that is raised when the fit is to stop at once: a step under way is then not made. It is never
+    /// lowered again while the fit goes on.
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        None
+    }
+
     /// Should the fit stop after the current step?
     fn wants_stop(&self) -> bool {
-        false
+        self.stop_flag().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }
 

@@ -6,4 +6,4 @@ pub mod slabs;
 pub mod table;
 
 pub use lehr_kernels as kernels;
-pub use lehr_kernels::{packed, rng, special};
+pub use lehr_kernels::{packed, rng, special, stop};

@@ -51,7 +51,7 @@ pub const SHARD: usize = 512;
 
 impl Sharding {
     /// For models that sum item by item: as many shards as fit into a cache, within reason.
-    pub fn for_dense(layout: &Layout) -> Self {
+    pub(crate) fn for_dense(layout: &Layout) -> Self {
         const IN_CACHE: usize = 1 << 20; // numbers, 8 MB
         let affordable = IN_CACHE / (layout.n_rows * layout.raw_width).max(1);
         // All threads wait for each other between waves, which takes long where the machine is

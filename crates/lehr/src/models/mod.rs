@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::data::FromFile;
+use crate::error::Advice;
 use crate::fit::Watcher;
 use crate::lambda::Lambda;
 use crate::model::Model;
@@ -149,6 +150,16 @@ pub trait Stored: Model<Data: FromFile> + Clone + Send {
 
     /// Whether these data can be scored by this model; says why not.
     fn check_fits(&self, data: &Self::Data, names: &[String]) -> Result<()>;
+
+    /// What a fit to these data will need, before anything is done: an error if it cannot work, and what is worth
+    /// knowing if it will take its time.
+    fn foresee(
+        _params: &Self::Params,
+        _data: &Self::Data,
+        _config: &FitConfig,
+    ) -> Result<Option<Advice>> {
+        Ok(None)
+    }
 
     /// A model for this data.
     fn build(params: Self::Params, data: &Self::Data) -> Result<Self>;

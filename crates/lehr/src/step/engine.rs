@@ -77,6 +77,8 @@ pub struct Threads<'a, M: Model> {
     workers: Vec<Mutex<Worker<M>>>,
     /// What the pass keeps.
     pub(crate) buffers: <M::Pass as Pass<M>>::Buffers,
+    /// Whether a pass is under way.
+    busy: bool,
 }
 
 /// The buffers of a thread.
@@ -90,7 +92,7 @@ impl<'a, M: Model> Threads<'a, M> {
     /// An engine for these items. Buffers are made at the first pass.
     pub fn new(model: &M, data: &'a M::Data) -> Self {
         let sizes = Sizes::of(data, model.layout().phases.len());
-        Threads { data, sizes, workers: Vec::new(), buffers: Default::default() }
+        Threads { data, sizes, workers: Vec::new(), buffers: Default::default(), busy: false }
     }
 
     /// Makes sure that every thread of the pool has its buffers.
@@ -132,8 +134,14 @@ impl<M: Model> Engine<M> for Threads<'_, M> {
     }
 
     fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums> {
+        if std::mem::replace(&mut self.busy, true) {
+            // The last pass was cut short: what it has left in the buffers is half done.
+            self.workers.clear();
+            self.buffers = Default::default();
+        }
         self.reserve(work.model);
         let sums = M::Pass::sum_on_threads(self, work, warm, stats);
+        self.busy = false;
         self.data.fault().map_or(Ok(sums), Err)
     }
 }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::lambda::Lambda;
+use crate::math::stop;
 use crate::model::{Ask, Dataset, Model, RowSet, RowShard, Stats};
 use crate::settings::Plan;
 use crate::step::anneal::Anneal;
@@ -172,6 +173,7 @@ impl<M: Model<Pass = PerRow>> Pass<M> for PerRow {
             .into_par_iter()
             .with_max_len(1)
             .map(|(slots, stats, bounds)| {
+                stop::check();
                 workers.with(|worker| run_rows(&work, data, slots, worker, stats, bounds))
             })
             .collect();

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::Result;
 use crate::lambda::Lambda;
 use crate::math::rng::Purpose;
+use crate::math::stop;
 use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound};
 use crate::settings::Plan;
 use crate::step::anneal::{Anneal, Law};
@@ -192,6 +193,7 @@ where
             // One shard at a time: shards are few and long.
             slots.par_iter_mut().zip(locals.par_iter_mut()).enumerate().with_max_len(1).for_each(
                 |(i, (slot, local))| {
+                    stop::check();
                     let range = shards.range(wave.start + i);
                     let Slot { weights, warm: state, bounds } = slot;
                     let items = &batch.items[range.clone()];

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::lambda::{Lambda, Lazy, catch_up};
+use crate::math::stop;
 use crate::math::table::Table;
 use crate::model::{Layout, Model, RowSet, Stats, Target, check_rows, hyper_of};
 use crate::step::guard::Guard;
@@ -97,8 +98,12 @@ pub struct Updater {
     pending: Vec<bool>,
 }
 
-/// Rows that one worker updates at a time; part of the definition of the totals.
+/// Rows that one worker updates at a time; part of the definition of the totals. Where none are kept there may be
+/// fewer: rows of wide matrices are long work.
 const CHUNK: usize = 256;
+
+/// Stretches of rows that each thread has to itself at least, where there are that many rows.
+const CHUNKS_PER_THREAD: usize = 4;
 
 /// Rows whose domain is tested together.
 const TESTED: usize = 32;
@@ -222,10 +227,12 @@ impl Updater {
         };
         // Rows rise with their slots, so every chunk of slots has a stretch of the table to itself.
         let n_slots = raw.rows.len();
+        let fair = n_slots.div_ceil(CHUNKS_PER_THREAD * rayon::current_num_threads());
+        let length = if totals.is_some() { CHUNK } else { fair.clamp(1, CHUNK) };
         let mut values = table.values_mut();
         let mut first_row = 0;
-        let mut tasks = Vec::with_capacity(n_slots.div_ceil(CHUNK));
-        for (first, pending) in (0..n_slots).step_by(CHUNK).zip(self.pending.chunks_mut(CHUNK)) {
+        let mut tasks = Vec::with_capacity(n_slots.div_ceil(length));
+        for (first, pending) in (0..n_slots).step_by(length).zip(self.pending.chunks_mut(length)) {
             let last = first + pending.len() - 1;
             let (from, to) = (raw.rows.row(first), raw.rows.row(last) + 1);
             let (_, rest) = values.split_at_mut((from - first_row) * width);
@@ -313,6 +320,7 @@ impl<M: Model> Chunk<'_, M> {
         let (mut tested, mut proposals) = (Vec::new(), Vec::new());
         for i in 0..pending.len() {
             if pending[i] {
+                stop::check();
                 let (r, step) = (row.raw.rows.row(first + i), steps.at(first + i));
                 let old = &mut rows[(r - from) * width..][..width];
                 let mark = marks.get(r - from).map(|&since| (since, now));

@@ -15,11 +15,12 @@ use crate::data::{Dataset, FromFile};
 use crate::fit::Observation;
 use crate::fit::drive::Restarts;
 use crate::fit::{self, Driver, Resume, Watcher};
+use crate::math::stop::Stop;
 use crate::models::{ReadOptions, Stored};
 use crate::read::Unknown;
 use crate::settings::{FitConfig, Plan};
 use crate::step::warm::Warm;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Fits a model to items and lets `sink` keep what comes of it. Everything is checked before anything is
 /// written.
@@ -49,17 +50,29 @@ pub fn fit_with<M: Stored>(
     let source = items.describe();
     items.data.notes().iter().for_each(|note| watcher.note(note));
     let parts = Parts::new(items.data, config)?;
-    let model = begin.model(params, &items, parts.train())?;
+    if !matches!(begin, Begin::With(_))
+        && let Some(advice) = M::foresee(&params, parts.train(), config)?
+    {
+        watcher.note(&advice);
+    }
+    let stop = Stop::new(watcher.stop_flag(), None);
+    let model = unless_stopped(&stop, || begin.model(params, &items, parts.train()))?;
     let config = &config.with_defaults_of(&model);
     let plan = config.check_as_it_is(&model, parts.train())?;
     if begin.is_given(&model) && plan.n_init > 1 {
         let allowed = "must be 1: all starts would be the given one";
         return Err(Error::config("n_init", plan.n_init, allowed));
     }
-    let from = begin.state(&model, parts.train(), config)?.map(Resume::from);
+    let from = unless_stopped(&stop, || begin.state(&model, parts.train(), config))?;
+    let from = from.map(Resume::from);
     let (config, threads) = (RunConfig::new(&model, config, source), config.threads);
     let trace = Vec::new();
     Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
+}
+
+/// Does what comes before the first step, unless a stop is asked for in the middle of it.
+fn unless_stopped<T>(stop: &Stop, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    stop.heed(work).unwrap_or_else(|why| Err(ErrorKind::Stopped(why.into()).into()))
 }
 
 /// Fits a model to a file and leaves a run directory.

@@ -1,5 +1,7 @@
 //! Where a fit is kept while it runs: a sink gets all that is worth keeping, when it is there.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::run::Run;
@@ -129,6 +131,10 @@ impl<M: Stored> Watcher for Keeper<'_, M> {
 
     fn note(&mut self, note: &Advice) {
         self.watcher.note(note);
+    }
+
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        self.watcher.stop_flag()
     }
 
     fn wants_stop(&self) -> bool {

@@ -10,6 +10,7 @@ pub mod single;
 use super::{Fit, Meter, Outcome, Progress, RunId, State, Timings, Watcher};
 use crate::Result;
 use crate::fit::Observation;
+use crate::math::stop::Stop;
 use crate::model::Model;
 use crate::settings::Plan;
 use crate::step::engine::Engine;
@@ -28,10 +29,12 @@ pub struct Session<'a, M: Model> {
     pub plan: &'a Plan,
     /// Where local steps run.
     pub engine: &'a mut dyn Engine<M>,
-    /// Makes start number `restart`.
+    /// Makes start number `restart`; an error of the kind `Stopped` if a stop is asked for meanwhile.
     pub start: &'a (dyn Fn(u32) -> Result<State> + Sync),
     /// What the session spends.
     pub meter: Meter,
+    /// Whether it is to stop.
+    pub stop: Stop,
 }
 
 impl<M: Model> Session<'_, M> {

@@ -5,7 +5,7 @@ use super::{Driver, Fitted, Resume, Session};
 use crate::fit::{Outcome, Progress, RunId, State, Watcher};
 use crate::model::Model;
 use crate::step::warm::Warm;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// `plan.n_init` runs; with one, simply that.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,9 +44,20 @@ impl<M: Model> Driver<M> for Restarts {
             };
             let id = RunId { restart, run: 0 };
             let mut ran = run(session, plan, id, state, &history, watcher, &saved)?;
+            let mut next = None;
+            if !ran.is_early() && restart + 1 < n_init {
+                match (session.start)(restart + 1) {
+                    Ok(state) => next = Some(state),
+                    // As if this run had been stopped at its very end: going on, it ends at once.
+                    Err(error) => match *error.kind() {
+                        ErrorKind::Stopped(why) => ran.stop = why,
+                        _ => return Err(error),
+                    },
+                }
+            }
             let pending = ran.is_early().then(|| saved(&ran.state));
             ran.state.catch_up(session.model);
-            let is_last = pending.is_some() || restart + 1 >= n_init;
+            let is_last = next.is_none();
             let (mut done, mut best) = (done, best);
             let steps = ran.state.step;
             done.push(Outcome { restart, bound: ran.bound, steps, stop: ran.stop });
@@ -61,11 +72,10 @@ impl<M: Model> Driver<M> for Restarts {
                 }
                 best = Some((done.len() - 1, ran.state));
             }
-            if is_last {
+            let Some(state) = next else {
                 let (at, state) = best.expect("at least this restart has ended");
                 return Ok(ended(session, state, at, done, pending));
-            }
-            let state = (session.start)(restart + 1)?;
+            };
             progress = Progress { restart: restart + 1, state, done, best, driver: None };
             history = Vec::new();
         }

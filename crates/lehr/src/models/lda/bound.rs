@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::split_hyper;
 use crate::lambda::Lambda;
 use crate::math::special::{digamma, ln_gamma};
+use crate::math::stop;
 
 /// Words that one worker sums at a time; part of the definition of the sum.
 const CHUNK: usize = 256;
@@ -37,6 +38,7 @@ pub(super) fn of_topics(lambda: &Lambda) -> f64 {
             |row, chunk| {
                 let mut sum = 0.0;
                 for w in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_words) {
+                    stop::check();
                     lambda.read(w, &prior, row);
                     for (&x, digamma_total) in row.iter().zip(&digamma_totals) {
                         if x != eta {

@@ -7,6 +7,7 @@ use super::{Lda, split_hyper};
 use crate::lambda::Lambda;
 use crate::math::kernels::{TopicRows, inverse_totals, pad_topics};
 use crate::math::special::digamma;
+use crate::math::stop;
 use crate::model::{Model, RowSet};
 
 /// Rows that one worker fills at a time.
@@ -81,6 +82,7 @@ pub(super) fn refresh(lda: &Lda, lambda: &Lambda, rows: &RowSet, expect: &mut Ex
     expect.rows.par_chunks_mut(CHUNK).for_each_init(
         || vec![0.0; n_topics],
         |buffer, mut chunk| {
+            stop::check();
             let last = chunk.range().end - 1;
             for (i, slot) in chunk.range().enumerate() {
                 lambda.prefetch(rows.row((slot + AHEAD).min(last)));
@@ -98,6 +100,7 @@ fn refresh_exact(lda: &Lda, lambda: &Lambda, rows: &RowSet, prior: &[f64], expec
     expect.exact_ln_scale.resize(rows.len(), 0.0);
     let out = expect.exact.par_chunks_mut(n_topics).zip(&mut expect.exact_ln_scale);
     out.enumerate().for_each(|(slot, (row, ln_scale))| {
+        stop::check();
         lambda.read(rows.row(slot), prior, row);
         row.iter_mut().zip(&totals).for_each(|(x, total)| *x = digamma(*x) - total);
         // Up to a factor, so that words which no topic has seen do not vanish altogether.

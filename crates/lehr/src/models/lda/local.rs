@@ -11,6 +11,7 @@ use crate::math::kernels::{
     DocumentScratch, Isa, Solve, gather_word, pad_topics, solve_document, solve_document_exact,
 };
 use crate::math::special::digamma;
+use crate::math::stop;
 use crate::model::{Ask, Layout, Local, RowSet, Shard};
 
 /// What a shard's local steps leave behind.
@@ -259,6 +260,7 @@ pub(super) fn step(
     out.weights.extend_from_slice(shard.weights);
     let learns = lda.params.learn_alpha != LearnAlpha::No;
     for (d, &n) in shard.items.iter().enumerate() {
+        stop::check();
         let doc = shard.data.doc(n as usize);
         scratch.load(doc.iter().map(|e| (shard.rows.slot(e.word as usize), e.count)));
         let warm = shard.warm.get(d * n_topics..(d + 1) * n_topics).unwrap_or(&[]);
@@ -370,6 +372,8 @@ impl Local<Expect> for Documents {
             let thetas: Vec<&[f32]> =
                 shards.iter().flat_map(|shard| shard.theta.chunks_exact(stride)).collect();
             for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
+            stop::check();
+                stop::check();
                 let range = ends[i]..ends[i + 1];
                 let (docs, coefs) = (&entries.docs[range.clone()], &entries.coefs[range]);
                 gather_word(isa, docs, coefs, &thetas, expect.rows.row(slots.start + i), out);

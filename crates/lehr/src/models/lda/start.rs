@@ -9,6 +9,7 @@ use super::{Lda, LdaParams};
 use crate::data::Vocabulary;
 use crate::error::{Verb, action, advice, setting};
 use crate::math::rng::Address;
+use crate::math::stop;
 use crate::math::table::Table;
 use crate::store::{Loaded, RunDirectory};
 use crate::{Error, Result, read};
@@ -30,6 +31,7 @@ pub(super) fn fill(lda: &Lda, address: Address, lambda: &mut Table) {
     let share = lda.tokens() / width as f64;
     let eta = lda.params.eta;
     lambda.values_mut().par_chunks_mut(width).enumerate().for_each(|(w, row)| {
+        stop::check();
         let mut rng = address.rng(w as u64);
         match &lda.seeds {
             None => row.iter_mut().for_each(|x| *x = rng.gamma(SHAPE) / SHAPE),

@@ -1,7 +1,9 @@
 //! The part of a mixture's bound that is not its items' own.
 
 use super::Mixture;
-use super::expect::Spread;
+use super::by_component::in_order;
+use super::expect::{Moments, Spread};
+use super::rows::Row;
 use crate::family::{beta, dirichlet, gaussian};
 use crate::math::table::Table;
 
@@ -23,13 +25,13 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
         let a: Vec<f64> = mixture.rows(lambda).map(|row| row.weights[0]).collect();
         dirichlet::divergence_from_symmetric(&a, prior.concentration)
     };
-    for row in lambda.rows() {
+    let divergences = |_: usize, row: &[f64]| {
         let parts = mixture.parts(row);
         let moments = mixture.valid_moments(&parts);
-        divergence += shape.divergence(&moments[0].precision, of_precision);
-        for (m, part) in moments.iter().zip(&parts) {
+        let of_precision = shape.divergence(&moments[0].precision, of_precision);
+        let of_mean = |(m, part): (&Moments, &Row<'_>)| {
             let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
-            divergence += match &m.spread {
+            match &m.spread {
                 Spread::Beta(beta) => gaussian::divergence_given_precision(
                     d,
                     *beta,
@@ -43,8 +45,14 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
                     part.precision,
                     &prior.mean_precision_matrix,
                 ),
-            };
-        }
-    }
+            }
+        };
+        let of_means: Vec<f64> = moments.iter().zip(&parts).map(of_mean).collect();
+        (of_precision, of_means)
+    };
+    in_order(mixture, lambda, divergences, |_, (of_precision, of_means)| {
+        divergence += of_precision;
+        of_means.iter().for_each(|of_mean| divergence += of_mean);
+    });
     -divergence
 }

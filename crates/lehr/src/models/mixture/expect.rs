@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::by_component::in_order;
 use super::rows::Row;
 use super::shape::Precision;
 use super::{LN_2PI, MARGIN, Mixture};
@@ -103,8 +104,7 @@ impl Mixture {
         let (d, shape) = (self.n_dims(), self.shape);
         let ln_weights = self.expected_ln_weights(lambda);
         let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
-        let mut gaussians = Gaussians::new(self);
-        for (k, m) in self.all_moments(lambda).iter().enumerate() {
+        let density = |k: usize, m: &Moments| {
             let ln_det = shape.expected_ln_det(&m.precision);
             // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
             let trace = match &m.spread {
@@ -112,9 +112,19 @@ impl Mixture {
                 Spread::Covariance(covariance) => shape.trace_with(&m.precision, covariance),
             };
             let offset = ln_weights[k] + 0.5 * (ln_det - trace) + constant;
-            let whitening = shape.whitening(&m.precision, m.precision.nu.sqrt());
-            gaussians.set(k, offset, &whitening, &m.mean);
-        }
+            (offset, shape.whitening(&m.precision, m.precision.nu.sqrt()))
+        };
+        let mut gaussians = Gaussians::new(self);
+        let (of_row, per_row) = (|_: usize, row: &[f64]| self.valid_moments(&self.parts(row)), self.per_row());
+        let densities = |r: usize, row: &[f64]| {
+            let moments = of_row(r, row).into_iter().enumerate();
+            moments.map(|(i, m)| (density(r * per_row + i, &m), m.mean)).collect::<Vec<_>>()
+        };
+        in_order(self, lambda, densities, |r, made| {
+            for (i, ((offset, whitening), mean)) in made.into_iter().enumerate() {
+                gaussians.set(r * per_row + i, offset, &whitening, &mean);
+            }
+        });
         gaussians.done()
     }
 }

@@ -1,6 +1,11 @@
 //! k-means++ and k-means: items to clusters, by the squared distances of rows of numbers.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
 use crate::math::rng::Rng;
+use crate::math::stop;
 
 /// A column whose deviation is smaller than this, of one near 1 among all items, is constant: dividing by it would
 /// make clusters of rounding errors.
@@ -45,6 +50,7 @@ pub(super) fn clusters(
     let d = z.len() / n;
     let mut nearest = vec![(f64::INFINITY, 0usize); n];
     for seed in 0..k {
+        stop::check();
         let mass = |i: usize, square: f64| weights[i] * if seed == 0 { 1.0 } else { square };
         let total: f64 = nearest.iter().enumerate().map(|(i, n)| mass(i, n.0)).sum();
         let at = if total > 0.0 && total.is_finite() {
@@ -58,12 +64,12 @@ pub(super) fn clusters(
         };
         let at = at.unwrap_or_else(|| rng.below(n as u64) as usize);
         let centre = z[at * d..(at + 1) * d].to_vec();
-        for (row, nearest) in z.chunks_exact(d).zip(&mut nearest) {
+        for_rows(z, &mut nearest, d, |row, nearest| {
             let square = square(row, &centre);
             if square < nearest.0 {
                 *nearest = (square, seed);
             }
-        }
+        });
     }
     for _ in 0..sweeps {
         if !lloyd(z, weights, k, &mut nearest) {
@@ -71,6 +77,24 @@ pub(super) fn clusters(
         }
     }
     nearest.into_iter().map(|(_, own)| own).collect()
+}
+
+/// Multiplications that are worth a thread's while.
+const WORTHWHILE: usize = 1 << 16;
+
+/// Does `each` for every row and its nearest centre, where `work` multiplications are one row's.
+fn for_rows(
+    z: &[f64],
+    nearest: &mut [(f64, usize)],
+    work: usize,
+    each: impl Fn(&[f64], &mut (f64, usize)) + Sync,
+) {
+    let d = z.len() / nearest.len();
+    let rows = (WORTHWHILE / work.max(1)).max(1);
+    nearest.par_chunks_mut(rows).zip(z.par_chunks(rows * d)).with_max_len(1).for_each(|(nearest, z)| {
+        stop::check();
+        z.chunks_exact(d).zip(nearest).for_each(|(row, nearest)| each(row, nearest));
+    });
 }
 
 fn square(a: &[f64], b: &[f64]) -> f64 {
@@ -90,8 +114,8 @@ fn lloyd(z: &[f64], weights: &[f64], k: usize, nearest: &mut [(f64, usize)]) -> 
         // Far from everything if nothing is in it.
         centre.iter_mut().for_each(|c| *c = if total > 0.0 { *c / total } else { f64::INFINITY });
     }
-    let mut moved = false;
-    for (row, nearest) in z.chunks_exact(d).zip(nearest) {
+    let moved = AtomicBool::new(false);
+    for_rows(z, nearest, k * d, |row, nearest| {
         let own = nearest.1;
         *nearest = (square(row, &centres[own * d..][..d]), own);
         for (other, centre) in centres.chunks_exact(d).enumerate() {
@@ -100,9 +124,9 @@ fn lloyd(z: &[f64], weights: &[f64], k: usize, nearest: &mut [(f64, usize)]) -> 
                 *nearest = (square, other);
             }
         }
-        moved |= nearest.1 != own;
-    }
-    moved
+        moved.fetch_or(nearest.1 != own, Ordering::Relaxed);
+    });
+    moved.into_inner()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::math::kernels::{
     Isa, Second, TILE, accumulate_sparse, log_densities, pad_features, pad_to_lanes, softmax,
     whitened,
 };
+use crate::math::stop;
 use crate::model::{Ask, Shard, Stats};
 
 /// The tiles in which a local step works.
@@ -140,6 +141,7 @@ impl Mixture {
         for Group { range, pattern } in groups {
             let pattern = pattern.as_deref();
             for places in order[range].chunks(TILE) {
+                stop::check();
                 self.load_tile(shard, places, pattern, scratch);
                 self.log_densities(densities, places.len(), pattern, scratch);
                 each(scratch, Tile::Items(places, pattern));

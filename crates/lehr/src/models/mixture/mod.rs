@@ -32,16 +32,14 @@ mod readout;
 mod posterior;
 mod sample;
 mod stored;
+mod by_component;
+mod usage;
+mod wide;
 
-<<<<<<< HEAD
 pub(super) use params::TABLES;
 pub use expect::Densities;
 pub use local::Scratch;
 pub use missing::Imputed;
-=======
-pub use local::Scratch;
-pub(super) use params::TABLES;
->>>>>>> core
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };
@@ -127,28 +125,6 @@ impl Mixture {
             self.shape.add_variances(self.units.scale.iter().map(variance), scatter);
         }
     }
-<<<<<<< HEAD
-=======
-
-    /// Where the parts of a row begin: precision, linear, nu, scatter, end.
-    fn columns(&self) -> [usize; 5] {
-        let precision = if self.sticks() { 2 } else { 1 };
-        let linear = precision + if self.joint() { 1 } else { self.shape.len() };
-        let nu = linear + self.n_dims();
-        [precision, linear, nu, nu + 1, nu + 1 + self.shape.len()]
-    }
-
-    fn row<'a>(&self, row: &'a [f64]) -> Row<'a> {
-        let [precision, linear, nu, scatter, end] = self.columns();
-        Row {
-            weights: &row[..precision],
-            precision: &row[precision..linear],
-            linear: &row[linear..nu],
-            nu: row[nu],
-            scatter: &row[scatter..end],
-        }
-    }
->>>>>>> core
 }
 
 impl Model for Mixture {

@@ -8,6 +8,7 @@ use crate::data::{Points, Rows};
 use crate::error::{advice, setting};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
+use crate::math::stop;
 use crate::{Error, Result};
 
 /// The coordinates in which a mixture computes: z = (x - shift) / scale, column by column.
@@ -294,6 +295,7 @@ fn covariance(points: &Points, units: &Units, shape: Symmetric) -> Vec<f64> {
     let mut out = vec![0.0; shape.len()];
     let mut row = vec![0.0; d];
     for n in 0..points.n_items() {
+        stop::check();
         points.copy_row(n, &mut row);
         for ((x, shift), scale) in row.iter_mut().zip(&units.shift).zip(&units.scale) {
             *x = if x.is_nan() { 0.0 } else { (*x - shift) / scale };

@@ -31,7 +31,7 @@ pub struct Component {
 }
 
 /// How many items each component holds.
-fn sizes(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
+pub(super) fn sizes(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     let prior = if mixture.sticks() { 1.0 } else { mixture.prior.concentration };
     mixture.rows(lambda).map(|row| (row.weights[0] - prior).max(0.0)).collect()
 }
@@ -62,7 +62,7 @@ pub(super) fn sort_by_size(mixture: &Mixture, lambda: &mut Table) {
 }
 
 /// E[pi_k]; for sticks, made to sum to 1 although the truncation leaves a rest.
-fn expected_weights(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
+pub(super) fn expected_weights(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     let mut rest = 1.0;
     let mut weights: Vec<f64> = mixture
         .rows(lambda)
@@ -83,19 +83,7 @@ fn expected_weights(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
 impl Mixture {
     /// The fitted components, in the order of lambda's rows.
     pub fn components(&self, lambda: &Table) -> Vec<Component> {
-        let d = self.n_dims();
         let (weights, sizes) = (expected_weights(self, lambda), sizes(self, lambda));
-        let (scale, stored) = (&self.units.scale, self.shape.scatter());
-        let read = |packed: &[f64], power: i32| {
-            let unit = |i: usize, j: usize| (scale[i] * scale[j]).powi(power);
-            if stored.is_diagonal() {
-                return packed.iter().enumerate().map(|(i, x)| x * unit(i, i)).collect();
-            }
-            let mut dense = vec![0.0; d * d];
-            stored.to_dense(packed, &mut dense);
-            dense.iter_mut().enumerate().for_each(|(at, x)| *x *= unit(at / d, at % d));
-            dense
-        };
         let moments = self.all_moments(lambda).into_iter().enumerate();
         moments
             .map(|(k, m)| {
@@ -103,16 +91,35 @@ impl Mixture {
                 let mut precision = self.shape.scale(&m.precision);
                 precision.iter_mut().for_each(|x| *x *= nu);
                 let covariance: Vec<f64> = m.precision.scatter.iter().map(|x| x / nu).collect();
-                let mean = (0..d).map(|j| m.mean[j] * scale[j] + self.units.shift[j]).collect();
                 Component {
                     weight: weights[k],
                     size: sizes[k],
-                    mean,
-                    covariance: read(&covariance, 1),
-                    precision: read(&precision, -1),
+                    mean: self.in_their_units(&m.mean),
+                    covariance: self.matrix_in_their_units(&covariance, 1),
+                    precision: self.matrix_in_their_units(&precision, -1),
                 }
             })
             .collect()
+    }
+
+    /// A mean in the data's units.
+    pub(super) fn in_their_units(&self, mean: &[f64]) -> Vec<f64> {
+        let units = self.units.scale.iter().zip(&self.units.shift);
+        mean.iter().zip(units).map(|(m, (scale, shift))| m * scale + shift).collect()
+    }
+
+    /// A covariance (`power` 1) or precision (-1) in the data's units: by rows, a diagonal, or the one number of a
+    /// sphere.
+    pub(super) fn matrix_in_their_units(&self, packed: &[f64], power: i32) -> Vec<f64> {
+        let (d, scale, stored) = (self.n_dims(), &self.units.scale, self.shape.scatter());
+        let unit = |i: usize, j: usize| (scale[i] * scale[j]).powi(power);
+        if stored.is_diagonal() {
+            return packed.iter().enumerate().map(|(i, x)| x * unit(i, i)).collect();
+        }
+        let mut dense = vec![0.0; d * d];
+        stored.to_dense(packed, &mut dense);
+        dense.iter_mut().enumerate().for_each(|(at, x)| *x *= unit(at / d, at % d));
+        dense
     }
 
     /// The effective number of clusters, exp of the entropy of the sizes.

@@ -5,6 +5,7 @@ use super::{Mixture, Scratch, kmeans, prior::total_weight};
 use crate::data::Points;
 use crate::math::kernels::{TILE, pad_to_lanes};
 use crate::math::rng::{Address, Rng};
+use crate::math::stop;
 use crate::math::table::Table;
 use crate::model::{Model, Stats};
 use crate::step::update::from_raw;
@@ -74,6 +75,7 @@ fn statistics(
     let mut stats = Stats::new(layout.n_rows, layout.raw_width);
     let mut scratch = mixture.scratch();
     for items in items.chunks(TILE) {
+        stop::check();
         mixture.units.load(points, items, &mut scratch.tile);
         for (&n, resp) in items.iter().zip(scratch.resp.chunks_exact_mut(padded)) {
             resp_of(n as usize, &mut resp[..k]);

@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::readout::expected_weights;
+use super::rows::Row;
 use super::shape::Shape;
-use super::{Mixture, MixtureParams, Prior, Units};
+use super::{Covariance, Mixture, MixtureParams, Prior, Units, wide};
 use crate::data::Points;
-use crate::error::{advice, setting};
+use crate::error::{Advice, advice, setting};
 use crate::lambda::Lambda;
 use crate::models::{NamedArray, Stored};
+use crate::settings::FitConfig;
 use crate::store::Files;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Units and prior, fixed when the run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +65,17 @@ impl Stored for Mixture {
             ]));
         }
         Ok(())
+    }
+
+    fn foresee(
+        params: &MixtureParams,
+        data: &Points,
+        config: &FitConfig,
+    ) -> Result<Option<Advice>> {
+        let all = || std::thread::available_parallelism().map_or(1, |n| n.get());
+        let threads = if config.threads > 0 { config.threads } else { all() };
+        let size = (data.n_items(), data.n_dims());
+        wide::foresee(params, size, config.batch, threads, memory::available())
     }
 
     fn build(params: MixtureParams, data: &Points) -> Result<Self> {
@@ -123,23 +137,83 @@ impl Stored for Mixture {
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
-        let components = self.components(lambda.table());
-        let (k, d) = (components.len(), self.n_dims());
-        // One for each component; tied ones are written again for each, so that readers need not know.
-        let matrix_shape = match components[0].covariance.len() {
-            1 if d > 1 => vec![k],
-            n if n == d && self.shape.scatter().is_diagonal() => vec![k, d],
-            _ => vec![k, d, d],
+        let lambda = lambda.table();
+        let (k, d) = (self.params.components, self.n_dims());
+        let (mut means, mut covariances) = (Vec::new(), Vec::new());
+        for row in lambda.rows() {
+            let (of_row, covariance) = self.means_and_covariance(&self.parts(row));
+            // Tied components' one is written for each of them, so that readers need not know.
+            of_row.iter().for_each(|_| covariances.extend(&covariance));
+            means.extend(of_row.into_iter().flatten());
+        }
+        let matrix_shape = match self.params.covariance {
+            Covariance::Full | Covariance::Tied => vec![k, d, d],
+            Covariance::Diagonal => vec![k, d],
+            Covariance::Spherical => vec![k],
         };
         let array = |name, shape: Vec<usize>, values: Vec<f64>| NamedArray { name, shape, values };
         vec![
-            array("weights", vec![k], components.iter().map(|c| c.weight).collect()),
-            array("means", vec![k, d], components.iter().flat_map(|c| c.mean.clone()).collect()),
-            array(
-                "covariances",
-                matrix_shape,
-                components.iter().flat_map(|c| c.covariance.clone()).collect(),
-            ),
+            array("weights", vec![k], expected_weights(self, lambda)),
+            array("means", vec![k, d], means),
+            array("covariances", matrix_shape, covariances),
         ]
+    }
+}
+
+impl Mixture {
+    /// `E[mu]` of the components of a row of lambda, and their `E[Lambda]^-1`, in the data's units. Of a Normal-Wishart
+    /// q without factors of matrices, which take long where there are many columns: a checkpoint is also written when
+    /// somebody waits for the end.
+    fn means_and_covariance(&self, parts: &[Row<'_>]) -> (Vec<Vec<f64>>, Vec<f64>) {
+        let mut covariance = parts[0].scatter.to_vec();
+        let means: Vec<Vec<f64>> = if self.joint() {
+            let mean_of = |part: &Row<'_>| {
+                let beta = part.precision[0];
+                let mean: Vec<f64> = part.linear.iter().map(|l| l / beta).collect();
+                self.shape.add_outer(-beta, &mean, &mean, &mut covariance);
+                mean
+            };
+            parts.iter().map(mean_of).collect()
+        } else {
+            self.valid_moments(parts).into_iter().map(|m| m.mean).collect()
+        };
+        covariance.iter_mut().for_each(|x| *x /= parts[0].nu);
+        let means = means.iter().map(|mean| self.in_their_units(mean)).collect();
+        (means, self.matrix_in_their_units(&covariance, 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::State;
+    use crate::math::rng::{Address, Purpose};
+    use crate::models::mixture::Factorisation;
+
+    #[test]
+    fn what_is_saved_for_reading_is_what_the_components_are() {
+        let mut rng = Address::new(3, Purpose::Data, 0, 0).rng(0);
+        let values = (0..60).map(|n| rng.normal() * f64::from(1 + n % 3)).collect();
+        let points = Points::new(values, 3).unwrap();
+        for factorisation in [Factorisation::NormalWishart, Factorisation::Independent] {
+            for covariance in [
+                Covariance::Full,
+                Covariance::Tied,
+                Covariance::Diagonal,
+                Covariance::Spherical,
+            ] {
+                let params = MixtureParams { covariance, factorisation, ..MixtureParams::dpgmm(4) };
+                let mixture = Mixture::new(params, &points).unwrap();
+                let lambda = State::start(&mixture, &points, 1, 0).unwrap().lambda;
+                let components = mixture.components(lambda.table());
+                let expected = [
+                    components.iter().map(|c| c.weight).collect::<Vec<f64>>(),
+                    components.iter().flat_map(|c| c.mean.clone()).collect(),
+                    components.iter().flat_map(|c| c.covariance.clone()).collect(),
+                ];
+                let found = mixture.readable(&lambda).into_iter().map(|array| array.values);
+                assert_eq!(found.collect::<Vec<_>>(), expected);
+            }
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::math::kernels::{
     Factors, Isa, centre_f32, centre_f64, posterior, sum_slab_f32, sum_slab_f64,
 };
 use crate::math::slabs::Slabs;
+use crate::math::stop;
 use crate::model::{Model, RowSet};
 
 /// Rows that one worker refreshes at a time.
@@ -231,6 +232,7 @@ fn refresh_side<R: Real>(
         || (Solver::new(n, width, linear), vec![R::of(0.0); pmf.columns.tail()]),
         |(solver, moments), (((slots, stretch), mut parts), dets)| {
             for begin in slots.clone().step_by(SOLVED) {
+                stop::check();
                 let group = begin..(begin + SOLVED).min(slots.end);
                 solver.solve(pmf, lambda, rows, group.clone());
                 for (i, slot) in group.enumerate() {

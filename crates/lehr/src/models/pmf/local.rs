@@ -7,6 +7,7 @@ use super::{Pmf, error, side_of_phase};
 use crate::data::Ratings;
 use crate::math::kernels::Factors;
 use crate::math::slabs::Slabs;
+use crate::math::stop;
 use crate::model::{Ask, RowShard};
 
 /// The buffers of one worker.
@@ -103,6 +104,7 @@ impl Work<'_> {
         R::centre(isa, ratings, coefficients, &mut stats[columns.tail()..]);
         let weights = R::weights(given.unwrap_or_default(), weights);
         for (slab, &w) in table.widths().iter().enumerate() {
+            stop::check();
             let first = table.columns(slab).start;
             let factors = Factors { weights, split: columns.split(first, w), coefficients };
             let values = table.slab(slab);

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::Pmf;
 use crate::math::packed::Symmetric;
 use crate::math::rng::Address;
+use crate::math::stop;
 use crate::math::table::Table;
 use crate::model::{Model, hyper_of};
 
@@ -17,6 +18,7 @@ pub(super) fn fill(pmf: &Pmf, address: Address, lambda: &mut Table) {
     let shape = Symmetric::full(columns.free());
     let width = lambda.width();
     lambda.values_mut().par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+        stop::check();
         pmf.prior(&hyper, row, out);
         if pmf.unrated.binary_search(&(row as u32)).is_ok() {
             return;
