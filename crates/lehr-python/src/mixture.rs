@@ -6,10 +6,11 @@ use lehr::model::Model;
 use lehr::models::mixture::Covariance;
 use lehr::models::{Mixture as Core, Stored};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::arrays::{set, shaped, vector};
 use crate::data::Points;
+use crate::errors::parts;
 use crate::fitted::model_class;
 use crate::run::computed;
 
@@ -88,6 +89,12 @@ impl Mixture {
         out.set_item("degrees_of_freedom_prior_", posterior.prior_degrees_of_freedom)?;
         out.set_item("covariance_prior_", shaped(py, posterior.prior_scatter, matrix)?)?;
         Ok(out)
+    }
+
+    /// What someone who has fitted it should know, each in parts.
+    fn notes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let notes = self.fitted.model.notes(&self.fitted.config.data.columns);
+        notes.iter().map(|note| parts(py, note)).collect()
     }
 
     /// One row of K shares for each item.

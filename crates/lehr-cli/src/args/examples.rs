@@ -50,6 +50,7 @@ Examples:
 pub const TRANSFORM: &str = "\
 Examples:
   lehr transform runs/a points.csv -o labels.csv      label, responsibility_0, responsibility_1, ...
+  lehr transform runs/a new.csv -o labels.csv --id name --keep city,year
   lehr transform runs/news new.txt.gz -o theta.npy    one row a document, one column a topic
   lehr transform runs/news new.txt.gz -o theta.csv    topic_1, topic_2, ...
   lehr transform runs/ml new.csv -o factors.parquet   new users and items: side, id, factor_1, ...";
@@ -76,4 +77,5 @@ Examples:
   lehr fit gmm points.csv -k 10 --batch 200 -o runs/b                   SVI
   lehr fit gmm points.csv -k 10 --batch 200 --effective 50 -o runs/c    SVI+
   lehr fit gmm points.csv -k 10 --effective geometric:10:150 -o runs/d  annealed batch VI
-  lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e";
+  lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e
+  lehr fit gmm survey.csv -k 4 --drop name --missing drop-rows -o runs/f";
