@@ -43,7 +43,7 @@ def mixture_parameters(record, core):
         "mean_precision_prior": known.get("mean_precision_prior_", params.get("mean_precision")),
         "degrees_of_freedom_prior": known.get("degrees_of_freedom_prior_", params.get("degrees_of_freedom")),
         "mean_prior": known.get("mean_prior_", params.get("mean")),
-        "covariance_prior": known.get("covariance_prior_", _square(params.get("scatter"), params["covariance"])),
+        "covariance_prior": known.get("covariance_prior_", _matrix(params.get("scatter"), record)),
     }
     return {
         **fit_parameters(record),
@@ -60,12 +60,12 @@ def mixture_parameters(record, core):
     }
 
 
-def _square(scatter, covariance):
-    """A matrix that was written as a list."""
-    if scatter is None or covariance == "diagonal":
-        return scatter
-    d = round(len(scatter) ** 0.5)
-    return np.reshape(scatter, (d, d))
+def _matrix(scatter, record):
+    """A number, a diagonal or a matrix that was written as a list."""
+    if scatter is None:
+        return None
+    d = len(record["frozen"]["units"]["shift"])
+    return scatter[0] if len(scatter) == 1 < d else np.reshape(scatter, (d, d)) if len(scatter) == d * d else scatter
 
 
 def lda_parameters(record, _core):

@@ -1,15 +1,18 @@
 """Gaussian mixtures, as scikit-learn has them, with batches, weights and annealing."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import DensityMixin
 
 from . import _data, _lehr
 from ._base import Fitting
+from ._data import is_path
 from ._loading import COVARIANCES, STARTS, WEIGHTS, mixture_parameters
 from ._mixture_readout import MixtureReadout
 from ._settings import flag, whole
 from ._watch import with_callbacks
-from .errors import DataError, SettingError
+from .errors import DataError, SettingError, told
 
 
 class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
@@ -48,8 +51,9 @@ default='dirichlet_process'
         The prior mean; None is the data's mean.
     degrees_of_freedom_prior : float, default=None
         Of the Wishart prior; None is n_features.
-    covariance_prior : array-like, default=None
-        Of shape (n_features, n_features), or (n_features,) for 'diag'; None is the data's covariance.
+    covariance_prior : float or array-like, default=None
+        Of shape (n_features, n_features); or its diagonal, or one number for all of that; None is the data's
+        covariance.
     random_state : int, RandomState instance or None, default=None
         An int is the seed, as on the command line.
     warm_start : bool, default=False
@@ -85,7 +89,7 @@ default='dirichlet_process'
     n_jobs : int, default=None
         Threads; None and -1 are all cores. Does not change results.
     data_options : dict, default=None
-        How to read a file, if X is a path: columns, drop, weight_column, header.
+        How to read a file, if X is a path: columns, drop, weight_column, header, missing.
 
     Attributes
     ----------
@@ -209,8 +213,8 @@ covariance_prior_ : float or ndarray
         return self._checked(
             "own",
             components=whole("n_components", self.n_components, least=1),
-            mean=_numbers("mean_prior", self.mean_prior, 1),
-            scatter=_numbers("covariance_prior", self.covariance_prior, 2 if self.covariance_type == "full" else 1),
+            mean=_numbers("mean_prior", self.mean_prior, [1]),
+            scatter=_matrix("covariance_prior", self.covariance_prior),
             defaults="scikit-learn",
             **given,
         )
@@ -254,6 +258,8 @@ covariance_prior_ : float or ndarray
             begin = {"begin": np.ascontiguousarray(self.init_params, dtype=np.float64)}
         every = whole("verbose_interval", self.verbose_interval, least=1)
         self._climb(self._core_class.fit, data, X, params, config, every=every, **begin)
+        for note in self._core.notes():
+            warnings.warn(told(note, is_path(X), self._names, self._values), UserWarning, stacklevel=2)
         if config["batch"] is None:
             self._warn_if_not_converged()
         return self
@@ -320,10 +326,19 @@ covariance_prior_ : float or ndarray
 
 
 def _numbers(name, value, n_dims):
-    """An array as a flat list, for JSON."""
+    """An array as a flat list, for JSON, of as many dimensions as are allowed."""
     if value is None:
         return None
     array = np.asarray(value, dtype=np.float64)
-    if array.ndim != n_dims or not np.isfinite(array).all():
-        raise SettingError(name, f"an array of shape {array.shape}", f"must be {n_dims}-dimensional and finite")
+    if array.ndim not in n_dims or not np.isfinite(array).all():
+        dims = " or ".join(map(str, n_dims))
+        raise SettingError(name, f"an array of shape {array.shape}", f"must be {dims}-dimensional and finite")
     return array.ravel().tolist()
+
+
+def _matrix(name, value):
+    """A covariance as a flat list: a number for every feature, a diagonal, or a square matrix."""
+    shape = np.shape(value)
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise SettingError(name, f"an array of shape {shape}", "a matrix must have as many rows as columns")
+    return _numbers(name, value, [0, 1, 2])
