@@ -48,7 +48,8 @@ def points(estimator, X, *, reset, sample_weight=None, least=1):
     if is_path(X):
         if sample_weight is not None:
             raise SettingError("sample_weight", "an array", "name the weight_column in data_options instead")
-        found = _lehr.Points.from_path(X, read_options(estimator.data_options))
+        known = None if reset else getattr(estimator, "_core", None)
+        found = _lehr.Points.from_path(X, read_options(estimator.data_options), known)
         _file_shape(estimator, found.shape, reset)
         return found
     if is_arrow(X):

@@ -1,16 +1,19 @@
 """Gaussian mixtures, as scikit-learn has them, with batches, weights and annealing."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import DensityMixin
 
 from . import _data, _lehr
 from ._base import Fitting
+from ._data import is_path
 from ._found import Found
 from ._loading import fit_parameters
 from ._mixture_readout import MixtureReadout
 from ._settings import flag, whole
 from ._watch import with_callbacks
-from .errors import DataError, SettingError
+from .errors import DataError, SettingError, told
 
 # What Python calls the choices of a setting.
 _STARTS = {
@@ -64,7 +67,7 @@ default='dirichlet_process'
         Of the prior of the precisions; None is n_features. Of 'tied' components the prior counts once for each of them,
         as in scikit-learn.
     covariance_prior : float or array-like, default=None
-        Of shape (n_features, n_features), (n_features,) for 'diag', a number for 'spherical'; None is the data's
+        Of shape (n_features, n_features); or its diagonal, or one number for all of that; None is the data's
         covariance.
     random_state : int, RandomState instance or None, default=None
         An int is the seed, as on the command line.
@@ -236,8 +239,8 @@ covariance_prior_ : float or ndarray
         return self._checked(
             "own",
             components=whole("n_components", self.n_components, least=1),
-            mean=_numbers("mean_prior", self.mean_prior, 1),
-            scatter=_numbers("covariance_prior", self.covariance_prior, _DIMENSIONS.get(self.covariance_type, 2)),
+            mean=_numbers("mean_prior", self.mean_prior, [1]),
+            scatter=_matrix("covariance_prior", self.covariance_prior),
             defaults="scikit-learn",
             **given,
         )
@@ -282,6 +285,8 @@ covariance_prior_ : float or ndarray
             begin = {"begin": np.ascontiguousarray(self.init_params, dtype=np.float64)}
         every = whole("verbose_interval", self.verbose_interval, least=1)
         self._climb(self._core_class.fit, data, X, params, config, every=every, **begin)
+        for note in self._core.notes():
+            warnings.warn(told(note, is_path(X), self._names, self._values), UserWarning, stacklevel=2)
         if config["batch"] is None:
             self._warn_if_not_converged()
         return self
@@ -373,7 +378,7 @@ covariance_prior_ : float or ndarray
             "mean_precision_prior": known.get("mean_precision_prior_", params.get("mean_precision")),
             "degrees_of_freedom_prior": known.get("degrees_of_freedom_prior_", params.get("degrees_of_freedom")),
             "mean_prior": known.get("mean_prior_", params.get("mean")),
-            "covariance_prior": known.get("covariance_prior_", _square(params.get("scatter"), params["covariance"])),
+            "covariance_prior": known.get("covariance_prior_", _written(params.get("scatter"), record)),
         }
         return {
             **fit_parameters(record),
@@ -390,26 +395,28 @@ covariance_prior_ : float or ndarray
         }
 
 
-def _square(scatter, covariance):
-    """A matrix that was written as a list."""
-    if scatter is None or covariance == "diagonal":
-        return scatter
-    if covariance == "spherical":
-        return scatter[0]
-    d = round(len(scatter) ** 0.5)
-    return np.reshape(scatter, (d, d))
-
-
-# Of a covariance prior, by type.
-_DIMENSIONS = {"full": 2, "tied": 2, "diag": 1, "spherical": 0}
+def _written(scatter, record):
+    """A number, a diagonal or a matrix that was written as a list."""
+    if scatter is None:
+        return None
+    d = len(record["frozen"]["units"]["shift"])
+    return scatter[0] if len(scatter) == 1 < d else np.reshape(scatter, (d, d)) if len(scatter) == d * d else scatter
 
 
 def _numbers(name, value, n_dims):
-    """An array as a flat list, for JSON."""
+    """An array as a flat list, for JSON, of as many dimensions as are allowed."""
     if value is None:
         return None
     array = np.asarray(value, dtype=np.float64)
-    if array.ndim != n_dims or not np.isfinite(array).all():
-        wanted = f"must be {n_dims}-dimensional and finite" if n_dims else "must be one finite number"
-        raise SettingError(name, f"an array of shape {array.shape}", wanted)
+    if array.ndim not in n_dims or not np.isfinite(array).all():
+        dims = " or ".join(map(str, n_dims))
+        raise SettingError(name, f"an array of shape {array.shape}", f"must be {dims}-dimensional and finite")
     return array.ravel().tolist()
+
+
+def _matrix(name, value):
+    """A covariance as a flat list: a number for every feature, a diagonal, or a square matrix."""
+    shape = np.shape(value)
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise SettingError(name, f"an array of shape {shape}", "a matrix must have as many rows as columns")
+    return _numbers(name, value, [0, 1, 2])

@@ -12,13 +12,13 @@ _ACTIONS = {
 def _made(name, parts, of_file, rest):
     """The error of the class `name` with a message in `parts`; the compiled part calls this."""
     kind = globals()[name]
-    message = _told(parts, of_file, {}, {})
+    message = told(parts, of_file, {}, {})
     error = SettingError(*rest, message) if kind is SettingError else kind(message, *rest)
     error._parts, error._of_file = parts, of_file
     return error
 
 
-def _told(parts, of_file, names, values):
+def told(parts, of_file, names, values):
     """A message in which settings, and their values, are called as an estimator calls them."""
     return "".join(part if isinstance(part, str) else _part(part, of_file, names, values) for part in parts)
 
@@ -41,7 +41,7 @@ def _option(name, value, of_file):
     """
     if value is None:
         return f"data_options[{name!r}]"
-    value = value.split(",") if name == "columns" else [value] if name == "drop" else _plain(value)
+    value = value.split(",") if name in ("columns", "drop") else _plain(value)
     return ("" if of_file else "of a file: ") + f"data_options={{{name!r}: {value!r}}}"
 
 
@@ -69,7 +69,7 @@ class LehrError(Exception):
     def renamed(self, names, values):
         """The same error with the names that settings and their values have in Python."""
         if self._parts is not None:
-            self.args = (_told(self._parts, self._of_file, names, values), *self.args[1:])
+            self.args = (told(self._parts, self._of_file, names, values), *self.args[1:])
         return self
 
 
@@ -95,7 +95,7 @@ class SettingError(LehrError, ValueError):
 
     def renamed(self, names, values):
         known = self._parts is not None
-        allowed = _told(self._parts, self._of_file, names, values) if known else self.allowed
+        allowed = told(self._parts, self._of_file, names, values) if known else self.allowed
         return SettingError(names.get(self.field, self.field), self.value, allowed)
 
 

@@ -54,6 +54,9 @@ pub fn words(part: &Part) -> Option<String> {
 
 /// The flag of a setting, if it has one, with its value: `n_init` is `--n-init`.
 fn flag(name: &str, value: Option<&str>) -> Option<String> {
+    if let ("id" | "keep", None) = (name, value) {
+        return Some(format!("--{name}")); // flags of 'lehr transform', and no settings
+    }
     let setting = TABLES.iter().flat_map(Tables::all).find(|setting| setting.name == name)?;
     let flag = match setting.flag {
         Flag::Short(letter) => format!("-{letter}"),

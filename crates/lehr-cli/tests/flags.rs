@@ -30,17 +30,6 @@ fn of_points() {
         "",
         "a.csv, line 3, column a: found \"`drop`\", which is not a number; mend the cell, or leave the column out with --drop",
     );
-    let constant = |shown: &str, flag: &str| {
-        format!(
-            "a.csv: column {shown} is constant (always 1), so it says nothing about clusters and has no finite \
-             density; leave it out ({flag})"
-        )
-    };
-    says("site,b\n1,2\n1,3\n", "", &constant("'site'", "--drop site"));
-    says("my site,b\n1,2\n1,3\n", "", &constant("'my site'", "--drop 'my site'"));
-    says("'x',b\n1,2\n1,3\n", "", &constant("''x''", "--drop ''\\''x'\\'''"));
-    says("a`b,b\n1,2\n1,3\n", "", &constant("'a`b'", "--drop 'a`b'"));
-    says("1,2\n1,3\n", "", &constant("1", "--drop 1"));
     let there = "which is not there; the columns are a, b; give a name or a number from 1 to 2";
     for flag in ["--columns", "--drop", "--weight-column"] {
         says(
@@ -62,6 +51,20 @@ fn of_points() {
         "--step-size 0.5,1: a step of 1 would forget all other batches; with --batch use power:10:0.75 or a \
          constant below 1",
     );
+    says(
+        "id,day,x,ok\nann,2020-01-31,1,true\nbob,2020-02-01,2,false\n",
+        "",
+        "a.csv: columns id (line 2: \"ann\"), day (line 2: \"2020-01-31\", a date or time), ok (line 2: \"true\", \
+         yes or no) are not numbers, which text, dates and yes or no never are; leave them out (--drop id,day,ok), \
+         or write them as numbers",
+    );
+    // A word far below counts as well, and a name with a comma has to be a number.
+    says(
+        "\"a,b\",my x,y\n1,2,3\nx,5,6\n7,y,9\n",
+        "",
+        "a.csv: columns a,b (line 3: \"x\"), my x (line 4: \"y\") are not numbers, which text, dates and yes or no \
+         never are; leave them out (--drop '1,my x'), or write them as numbers",
+    );
     let names = ["x".to_string(), "y".into()];
     table(&place.path("a.parquet"), &[Column::f64("n", &[1.0, 2.0]), Column::text("t", &names)])
         .unwrap();
@@ -69,6 +72,36 @@ fn of_points() {
         "fit gmm a.parquet -k 1",
         &["numbers but text or bytes; leave it out with --drop, or choose others with --columns\n"],
     );
+}
+
+#[test]
+fn constant_columns_and_ids_are_noted() {
+    let place = Place::new();
+    let notes = |head: &str, row: &dyn Fn(usize) -> String, flags: &str| {
+        let rows: String = (0..12).map(row).collect();
+        place.write("a.csv", format!("{head}{rows}"));
+        let _ = std::fs::remove_dir_all(place.path("run"));
+        let ended = place.run(&format!("fit gmm a.csv -k 1 --steps 3 {flags} -o run"));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stderr
+    };
+    let constant = |shown: &str, flag: &str| {
+        format!(
+            "note: column {shown} is constant (always 1) and adds nothing; leave it out ({flag})\n"
+        )
+    };
+    let site = |n: usize| format!("1,{}\n", (n * n) % 7);
+    assert_eq!(notes("site,b\n", &site, ""), constant("'site'", "--drop site"));
+    assert_eq!(notes("my site,b\n", &site, ""), constant("'my site'", "--drop 'my site'"));
+    assert_eq!(notes("'x',b\n", &site, ""), constant("''x''", "--drop ''\\''x'\\'''"));
+    assert_eq!(notes("a`b,b\n", &site, ""), constant("'a`b'", "--drop 'a`b'"));
+    assert_eq!(notes("", &site, ""), constant("1", "--drop 1"));
+    assert_eq!(notes("site,b\n", &site, "--drop site"), "");
+    assert_eq!(notes("site,b\n", &site, "--quiet"), "");
+    let id = "note: column id looks like a row's number or id (whole numbers, no two alike) and counts as data; \
+              if it is one, leave it out (--drop id)\n";
+    assert_eq!(notes("id,b\n", &|n| format!("{},{}\n", 977 - n * 13, (n * n) % 7), ""), id);
+    assert_eq!(notes("id,b\n", &|n| format!("{},{}\n", n + 1, (n * n) % 7), "--drop id"), "");
 }
 
 #[test]

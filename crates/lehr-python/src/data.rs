@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lehr::data::{Duplicates, FromFile, Ids, Side};
 use lehr::models::{ReadOptions, Stored};
+use lehr::read::{FittedColumns, PointsOptions};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -13,9 +14,10 @@ use crate::arrays::matrix;
 use crate::arrow;
 use crate::errors::guarded;
 use crate::lda::Lda;
+use crate::mixture::Mixture;
 use crate::pmf::Pmf;
 use crate::run::computed;
-use crate::setting::options_of;
+use crate::setting::{options_of, options_over};
 
 /// A file and how it was read.
 type Source<M> = Option<(PathBuf, ReadOptions<M>)>;
@@ -88,11 +90,27 @@ impl Points {
         Ok(Points { data: Arc::new(data), source: None })
     }
 
-    /// Of a file that the command line reads.
+    /// Of a file that the command line reads; for a model that is fitted already, its columns by name, and read
+    /// as its own file was if `options` do not say otherwise.
     #[staticmethod]
-    fn from_path(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
-        let (data, source) = from_file::<lehr::models::Mixture>(py, path, options, None)?;
-        Ok(Points { data, source })
+    #[pyo3(signature = (path, options, known=None))]
+    fn from_path(
+        py: Python<'_>,
+        path: PathBuf,
+        options: &str,
+        known: Option<&Mixture>,
+    ) -> PyResult<Self> {
+        let Some(known) = known else {
+            let (data, source) = from_file::<lehr::models::Mixture>(py, path, options, None)?;
+            return Ok(Points { data, source });
+        };
+        let run = &known.fitted.config.data;
+        let n_dims = known.fitted.config.frozen.units.shift.len();
+        let own = PointsOptions { model: None, ..run.options.clone() };
+        let mut options: PointsOptions = options_over(&own, options)?;
+        options.model = Some(FittedColumns::of(run, n_dims));
+        let data = computed(py, 1, || lehr::data::Points::read(&path, &options))?;
+        Ok(Points { data: Arc::new(data), source: Some((path, options)) })
     }
 
     #[getter]

@@ -18,7 +18,7 @@ pub fn raised<T>(result: lehr::Result<T>) -> PyResult<T> {
 
 /// The parts of a message: texts, ("setting", name, value), ("option", name, value) for settings that say how to
 /// read a file, and (action, run).
-fn parts<'py>(py: Python<'py>, message: &Advice) -> PyResult<Bound<'py, PyList>> {
+pub fn parts<'py>(py: Python<'py>, message: &Advice) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for part in message.parts() {
         match part {

@@ -6,10 +6,11 @@ use lehr::model::Model;
 use lehr::models::mixture::{Component, Covariance};
 use lehr::models::{Mixture as Core, Stored};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::arrays::{set, shaped, vector};
 use crate::data::Points;
+use crate::errors::parts;
 use crate::fitted::model_class;
 use crate::run::computed;
 
@@ -119,6 +120,12 @@ impl Mixture {
     #[getter]
     fn n_dims(&self) -> usize {
         self.fitted.config.frozen.units.shift.len()
+    }
+
+    /// What someone who has fitted it should know, each in parts.
+    fn notes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let notes = self.fitted.model.notes(&self.fitted.config.data.columns);
+        notes.iter().map(|note| parts(py, note)).collect()
     }
 
     /// One row of K shares for each item.

@@ -5,6 +5,7 @@ use lehr::Error;
 use lehr::models::TABLES;
 use lehr::settings::{Kind, Setting, Tables};
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use serde_path_to_error::Segment;
@@ -85,6 +86,18 @@ pub fn options_of<T: DeserializeOwned>(json: &str) -> PyResult<T> {
         };
         Error::config(OPTIONS, value, wrong.allowed)
     }))
+}
+
+/// How to read a file, where `base` has what is not said.
+pub fn options_over<T: DeserializeOwned + Serialize>(base: &T, json: &str) -> PyResult<T> {
+    let given: Value = serde_json::from_str(json).unwrap_or_default();
+    let mut all = serde_json::to_value(base).unwrap_or_default();
+    match (all.as_object_mut(), given) {
+        (Some(all), Value::Object(given)) => all.extend(given),
+        // What is wrong with it is said as if there were nothing below it.
+        _ => return options_of(json),
+    }
+    options_of(&all.to_string())
 }
 
 struct Wrong {

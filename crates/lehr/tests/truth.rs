@@ -8,7 +8,7 @@ use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::fit::State;
 use lehr::models::mixture::{Covariance, Factorisation, Weights};
-use lehr::models::{Mixture, MixtureParams};
+use lehr::models::{Mixture, MixtureParams, Stored};
 
 // ---- Plain dense 2 x 2 algebra and special functions, on purpose not the library's. ----
 
@@ -500,18 +500,6 @@ fn data_without_an_answer_are_refused() {
         Mixture::new(MixtureParams::gmm(components), &points).unwrap_err().to_string()
     };
     let points = |values: &[f64], n_dims| Points::new(values.to_vec(), n_dims).unwrap();
-    let constant = [1.0, 7.5, 2.0, 7.5, 3.0, 7.5];
-    assert_eq!(
-        fault(points(&constant, 2), 2),
-        "column 2 is constant (always 7.5), so it says nothing about clusters and has no finite \
-         density; leave it out (`drop = 2`)"
-    );
-    let named = points(&constant, 2).with_names(vec!["age".into(), "site".into()]).unwrap();
-    assert_eq!(
-        fault(named, 2),
-        "column 'site' is constant (always 7.5), so it says nothing about clusters and has no \
-         finite density; leave it out (`drop = site`)"
-    );
     assert_eq!(
         fault(points(&[1.0, 2.0], 2), 1),
         "there is only one row; a mixture needs at least two to learn a spread from"
@@ -521,9 +509,73 @@ fn data_without_an_answer_are_refused() {
         "components = 4: there are only 3 rows, and a component needs at least one; try 3 or \
          fewer"
     );
+    let far = MixtureParams { mean: Some(vec![1e300]), ..MixtureParams::gmm(1) };
+    let fault = Mixture::new(far, &points(&[1.0, 2.0, 4.0], 1)).unwrap_err().to_string();
+    assert!(
+        fault.starts_with("mean = 1e300: column 1 of it is more than a million standard"),
+        "{fault}"
+    );
+    let narrow = MixtureParams {
+        scatter: Some(vec![1e-30]),
+        mean: Some(vec![9e5]),
+        ..MixtureParams::gmm(1)
+    };
+    let fault = Mixture::new(narrow, &points(&[1.0, 2.0, 4.0], 1)).unwrap_err().to_string();
+    assert!(fault.starts_with("mean = the prior given: is so far from the data"), "{fault}");
+}
+
+#[test]
+fn a_constant_column_is_noted_and_given_some_width() {
+    let notes = |values: &[f64], n_dims| -> String {
+        let points = Points::new(values.to_vec(), n_dims).unwrap();
+        let mixture = Mixture::new(MixtureParams::gmm(1), &points).unwrap();
+        mixture.notes(&[]).iter().map(|note| note.to_string()).collect()
+    };
+    let constant = [1.0, 7.5, 2.0, 7.5, 3.0, 7.5];
+    assert_eq!(
+        notes(&constant, 2),
+        "column 2 is constant (always 7.5) and adds nothing; leave it out (`drop = 2`)"
+    );
     // Zeros in a column are constant as well, and a column that varies in the last digit is noise.
-    assert!(fault(points(&[1.0, 0.0, 2.0, 0.0], 2), 2).starts_with("column 2 is constant"));
-    assert!(fault(points(&[1e9, 1e9 + 1e-7], 1), 1).starts_with("column 1 is constant"));
+    assert!(notes(&[1.0, 0.0, 2.0, 0.0], 2).starts_with("column 2 is constant"));
+    assert!(notes(&[1e9, 1e9 + 1e-7], 1).starts_with("column 1 is constant"));
+    assert!(notes(&[1e300, 1e300 * (1.0 + f64::EPSILON)], 1).starts_with("column 1 is constant"));
+    // A large number around which others spread is none.
+    for spread in [1.0, 0.01] {
+        assert_eq!(notes(&[1e12 - spread, 1e12, 1e12 + spread, 1e12 + 2.0 * spread], 1), "");
+    }
+}
+
+#[test]
+fn constant_columns_leave_clusters_as_they_are() {
+    let plain = clusters(120, 2, 3, 6.0, 7);
+    let mut row = [0.0; 2];
+    for value in [0.0, 7.5, -1e300] {
+        let mut values = Vec::new();
+        for n in 0..plain.n_items() {
+            plain.copy_row(n, &mut row);
+            values.extend([row[0], value, row[1]]);
+        }
+        let wide = Points::new(values, 3).unwrap();
+        for (name, params) in every_mixture(3) {
+            let fit = |points: &Points, start: &[f64]| -> Vec<f64> {
+                let mixture = Mixture::new(params.clone(), points).unwrap();
+                let lambda = mixture.lambda_from_responsibilities(points, start);
+                let (state, bounds) = sweeps(&mixture, points, lambda, 60);
+                assert!(bounds.iter().all(|bound| bound.is_finite()), "{name}");
+                assert!(bounds.windows(2).all(|b| b[1] >= b[0] - 1e-9 * b[0].abs()), "{name}");
+                let density = mixture.mean_log_predictive(&state.lambda, points);
+                assert!(density.is_finite(), "{name}");
+                mixture.responsibilities(state.lambda.table(), points)
+            };
+            let first = |n: usize, k: usize| if n % 3 == k { 0.8 } else { 0.1 };
+            let start: Vec<f64> = (0..120).flat_map(|n| (0..3).map(move |k| first(n, k))).collect();
+            let without = fit(&plain, &start);
+            let with = fit(&wide, &without);
+            let moved = with.iter().zip(&without).filter(|(a, b)| (*a - *b).abs() > 0.2).count();
+            assert!(moved <= 6, "{value}, {name}: {moved}");
+        }
+    }
 }
 
 #[test]

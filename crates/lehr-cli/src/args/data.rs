@@ -16,6 +16,8 @@ use super::flags::{given, with_flags};
 #[derive(Debug, Default)]
 pub struct DataArgs {
     given: Table,
+    /// Columns of a table that are used for something else.
+    pub aside: Vec<String>,
 }
 
 /// The settings of new data: what chooses a model's words is its own.
@@ -58,7 +60,7 @@ impl Args for DataArgs {
 impl FromArgMatches for DataArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let tables = TABLES.iter().map(|tables| given(matches, &of_new(tables.data)));
-        Ok(DataArgs { given: tables.flatten().collect() })
+        Ok(DataArgs { given: tables.flatten().collect(), aside: Vec::new() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -35,6 +35,7 @@ Examples:
 pub const TRANSFORM: &str = "\
 Examples:
   lehr transform runs/a points.csv -o labels.csv      label, responsibility_0, responsibility_1, ...
+  lehr transform runs/a new.csv -o labels.csv --id name --keep city,year
   lehr transform runs/news new.txt.gz -o theta.npy    one row a document, one column a topic
   lehr transform runs/news new.txt.gz -o theta.csv    topic_1, topic_2, ...
   lehr transform runs/ml new.csv -o factors.parquet   new users and items: side, id, factor_1, ...";

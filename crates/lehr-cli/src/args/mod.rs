@@ -103,7 +103,7 @@ pub struct PartialArgs {
     pub run: PathBuf,
     /// The new data, in any format that fit reads.
     pub data: PathBuf,
-    /// How to read them; by default as in the run.
+    /// How to read them; by default as in the run, points by the names of the model's columns.
     #[command(flatten)]
     pub input: DataArgs,
     /// How to fit.
@@ -136,6 +136,14 @@ pub struct TransformArgs {
     /// Where to write: .csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Of points: the column to copy to the front of the output, e.g. a row's name, so that rows can be
+    /// told apart.
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+    /// Of points: columns to copy to the output as they are, comma-separated. Beside a column called
+    /// label the output's own is called cluster.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub keep: Vec<String>,
     /// How to read the data; by default as in the run.
     #[command(flatten)]
     pub input: DataArgs,

@@ -11,7 +11,7 @@ pub fn run(args: EvalArgs) -> anyhow::Result<End> {
     let directory = RunDirectory::open(&args.run)?;
     with_model!(&directory, M => {
         let run = OpenRun::<M>::open(directory)?;
-        M::eval(&run, &run.read(&args.data, &args.input)?, &args)?;
+        M::eval(&run, &run.read_and_tell(&args.data, &args.input)?, &args)?;
     });
     Ok(End::Done)
 }

@@ -1,5 +1,6 @@
 //! `lehr transform`: what each item belongs to, as a table.
 
+use lehr::read::TextColumn;
 use lehr::store::RunDirectory;
 
 use super::End;
@@ -8,7 +9,8 @@ use crate::models::{OpenRun, Served, with_model};
 use crate::text::print;
 
 /// Labels the data.
-pub fn run(args: TransformArgs) -> anyhow::Result<End> {
+pub fn run(mut args: TransformArgs) -> anyhow::Result<End> {
+    args.input.aside = args.id.iter().chain(&args.keep).cloned().collect();
     let directory = RunDirectory::open(&args.run)?;
     with_model!(&directory, M => transform(&OpenRun::<M>::open(directory)?, &args))
 }
@@ -27,7 +29,15 @@ fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Resul
         }
     }
     lehr::write::check_name(&args.output)?;
-    let new = run.read(&args.data, &args.input)?;
+    let id = args.id.as_deref().map(|column| ("id", column));
+    let keep = args.keep.iter().map(|column| ("keep", column.as_str()));
+    let wanted: Vec<_> = id.into_iter().chain(keep).collect();
+    check_wanted(&wanted, args)?;
+    let mut new = run.read_and_tell(&args.data, &args.input)?;
+    if !wanted.is_empty() {
+        new.kept = M::kept(run, &new, args, &wanted)?;
+        check_names(&new.kept, args)?;
+    }
     let done = M::transform(run, &new, &args.output).map_err(|error| {
         // What the library says of files has their names.
         match error.is::<lehr::Error>() {
@@ -37,4 +47,37 @@ fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Resul
     })?;
     print(&format!("{}: {done}\n", args.output.display()))?;
     Ok(End::Done)
+}
+
+/// What can be said of the columns to copy before anything is read.
+fn check_wanted(wanted: &[(&str, &str)], args: &TransformArgs) -> anyhow::Result<()> {
+    let Some(&(flag, _)) = wanted.first() else { return Ok(()) };
+    let mut columns: Vec<_> = wanted.iter().map(|(_, column)| column).collect();
+    columns.sort();
+    if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
+        anyhow::bail!("--{flag}: column {} is asked for twice; name it once", twice[0]);
+    }
+    if args.output.extension().is_some_and(|ending| ending == "npy") {
+        anyhow::bail!(
+            "--{flag}: {} is an array, which has no room for text; write a table with -o, e.g. labels.csv",
+            args.output.display()
+        );
+    }
+    Ok(())
+}
+
+/// Columns that are copied must not be called like those of the output; `label` makes way.
+fn check_names(kept: &[TextColumn], args: &TransformArgs) -> anyhow::Result<()> {
+    let is_kept = |name: &str| kept.iter().any(|column| column.name == name);
+    let taken = |column: &&TextColumn| {
+        column.name.starts_with("responsibility_") || (column.name == "cluster" && is_kept("label"))
+    };
+    match kept.iter().find(taken) {
+        Some(column) => anyhow::bail!(
+            "{}: column {} has the name of a column of the output; rename it, or leave it out of --keep",
+            args.data.display(),
+            column.name
+        ),
+        None => Ok(()),
+    }
 }

@@ -9,14 +9,14 @@ use lehr::fit::Observation;
 use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
 use lehr::models::mixture::{Component, Covariance, Factorisation, Mixture};
-use lehr::read::PointsOptions;
+use lehr::read::{self, FittedColumns, PointsOptions, TextColumn};
 use lehr::step::engine::Threads;
 use lehr::store::{RunConfig, RunResult};
 use lehr::write::{self, Column};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items};
-use crate::args::{About, DataArgs, EvalArgs};
+use crate::args::{About, DataArgs, EvalArgs, TransformArgs};
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
 /// How long a line of the table may be.
@@ -101,7 +101,8 @@ Examples:
   lehr fit gmm points.csv -k 10 --batch 200 -o runs/b                   SVI
   lehr fit gmm points.csv -k 10 --batch 200 --effective 50 -o runs/c    SVI+
   lehr fit gmm points.csv -k 10 --effective geometric:10:150 -o runs/d  annealed batch VI
-  lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e";
+  lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e
+  lehr fit gmm survey.csv -k 4 --drop name --missing model -o runs/f";
 
 impl Served for Mixture {
     const ABOUT: &'static [About] = &[
@@ -125,7 +126,38 @@ impl Served for Mixture {
         config: &RunConfig<Self>,
         _path: &Path,
     ) -> anyhow::Result<PointsOptions> {
-        flags.over(config.data.options.clone())
+        let run = PointsOptions { model: None, ..config.data.options.clone() };
+        let n_dims = config.frozen.units.shift.len();
+        let aside = flags.aside.clone();
+        let model = Some(FittedColumns { aside, ..FittedColumns::of(&config.data, n_dims) });
+        Ok(PointsOptions { model, ..flags.over(run)? })
+    }
+
+    fn kept(
+        run: &OpenRun<Self>,
+        new: &NewData<Self>,
+        args: &TransformArgs,
+        wanted: &[(&str, &str)],
+    ) -> anyhow::Result<Vec<TextColumn>> {
+        let path = &args.data;
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            anyhow::bail!(
+                "{}: --id and --keep read it a second time, which only a file allows; save it as one first",
+                path.display()
+            );
+        }
+        let options: PointsOptions = Self::options(&args.input, &run.config, path)?;
+        let mut kept = read::text_columns(path, options.header, wanted)?;
+        let left_out = new.data.left_out();
+        for column in &mut kept {
+            let cells = std::mem::take(&mut column.cells).into_iter().enumerate();
+            let stays = |(n, _): &(usize, String)| left_out.binary_search(n).is_err();
+            column.cells = cells.filter(stays).map(|(_, cell)| cell).collect();
+            if column.cells.len() != new.data.n_items() {
+                anyhow::bail!("{}: was changed while it was read; try again", path.display());
+            }
+        }
+        Ok(kept)
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
@@ -179,8 +211,12 @@ impl Served for Mixture {
                 largest.expect("a mixture has components") as i64
             })
             .collect();
-        let columns =
-            [Column::i64("label", &labels), Column::matrix("responsibility", &responsibilities, k)];
+        let is_kept = |name: &str| new.kept.iter().any(|column| column.name == name);
+        let own = if is_kept("label") { "cluster" } else { "label" };
+        let mut columns: Vec<Column<'_>> =
+            new.kept.iter().map(|column| Column::text(&column.name, &column.cells)).collect();
+        columns.push(Column::i64(own, &labels));
+        columns.push(Column::matrix("responsibility", &responsibilities, k));
         write::table(output, &columns)?;
         Ok(format!("{} labelled with {k} components", items::<Self>(&new.data)))
     }

@@ -15,15 +15,16 @@ use anyhow::bail;
 use serde::Serialize;
 
 use lehr::ErrorKind;
-use lehr::data::Dataset;
+use lehr::data::{Dataset, FromFile};
 use lehr::fit::Observation;
 use lehr::models::{ReadOptions, Shipped};
-use lehr::read::Unknown;
+use lehr::read::{TextColumn, Unknown};
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
 use lehr_plot::terminal::TermSeries;
 
-use crate::args::{About, DataArgs, EvalArgs, tables_of};
+use crate::args::{About, DataArgs, EvalArgs, TransformArgs, tables_of};
 use crate::commands::fit::naming_file;
+use crate::complaint::words;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.
@@ -38,6 +39,21 @@ pub trait Served: Shipped {
         config: &RunConfig<Self>,
         path: &Path,
     ) -> anyhow::Result<ReadOptions<Self>>;
+
+    /// Columns of the data's file that go to the output as they are, one cell for each item: those that are
+    /// asked for by a flag without its hyphens and a column.
+    fn kept(
+        _run: &OpenRun<Self>,
+        _new: &NewData<Self>,
+        args: &TransformArgs,
+        _wanted: &[(&str, &str)],
+    ) -> anyhow::Result<Vec<TextColumn>> {
+        bail!(
+            "--{} is for points, and {} is a run of another model; leave it out",
+            if args.id.is_some() { "id" } else { "keep" },
+            args.run.display()
+        )
+    }
 
     /// Takes back a setting that new data have no use for, if it comes from the run and not from a
     /// flag; false if it does not.
@@ -134,6 +150,8 @@ pub struct NewData<M: Served> {
     pub data: M::Data,
     /// What the model does not know of them.
     pub unknown: Unknown,
+    /// What to copy beside what is made of them.
+    pub kept: Vec<TextColumn>,
 }
 
 impl<M: Served> OpenRun<M> {
@@ -170,7 +188,16 @@ impl<M: Served> OpenRun<M> {
         self.model
             .check_fits(&data, &self.config.data.columns)
             .map_err(|error| naming_file(error, path))?;
-        Ok(NewData { data, unknown })
+        Ok(NewData { data, unknown, kept: Vec::new() })
+    }
+
+    /// The same, for a command that says what there is to know of them.
+    pub fn read_and_tell(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
+        let new = self.read(path, flags)?;
+        for note in new.data.notes() {
+            eprintln!("note: {}", note.told(words));
+        }
+        Ok(new)
     }
 }
 

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Advice;
+use crate::read::Chosen;
 use crate::{Error, Result};
 
 /// A collection of items.
@@ -66,8 +67,18 @@ pub trait FromFile: Dataset + Sized {
         Gaps::default()
     }
 
-    /// What someone who fits a model to them should know.
+    /// Which columns of a table they are, if not all of them.
+    fn chosen(&self) -> Option<Chosen> {
+        None
+    }
+
+    /// What someone who reads them should know.
     fn notes(&self) -> Vec<Advice> {
+        Vec::new()
+    }
+
+    /// What someone who is about to fit a first model to them should know as well.
+    fn notes_of_fit(&self) -> Vec<Advice> {
         Vec::new()
     }
 }

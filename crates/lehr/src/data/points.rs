@@ -7,8 +7,8 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{Dataset, FromFile, Gaps, Mapped};
-use crate::error::Advice;
-use crate::read::{self, PointsOptions};
+use crate::error::{Advice, advice, setting};
+use crate::read::{self, Chosen, PointsOptions};
 use crate::{Error, Result};
 
 /// `n_items` rows of `n_dims` numbers, optionally with a weight per row and names per column.
@@ -24,6 +24,8 @@ pub struct Points {
     names: Vec<String>,
     n_missing: usize,
     left_out: Vec<usize>,
+    chosen: Option<Chosen>,
+    unheard: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -172,8 +174,17 @@ impl Points {
     }
 
     fn of(values: Values, n_dims: usize, n_missing: usize) -> Self {
-        let (weights, names, left_out) = (None, Vec::new(), Vec::new());
-        let mut points = Points { values, n_items: 0, n_dims, weights, names, n_missing, left_out };
+        let mut points = Points {
+            values,
+            n_items: 0,
+            n_dims,
+            weights: None,
+            names: Vec::new(),
+            n_missing,
+            left_out: Vec::new(),
+            chosen: None,
+            unheard: Vec::new(),
+        };
         points.n_items = points.rows().len() / n_dims;
         points
     }
@@ -181,6 +192,12 @@ impl Points {
     /// The same rows, of a file whose rows with these numbers, counted from 0, were left out.
     pub(crate) fn without(self, left_out: Vec<usize>) -> Self {
         Points { left_out, ..self }
+    }
+
+    /// The same rows, of a table of which they are not all columns; `unheard` are those that the model they
+    /// were read for does not know.
+    pub(crate) fn of_table(self, chosen: Option<Chosen>, unheard: Vec<String>) -> Self {
+        Points { chosen, unheard, ..self }
     }
 
     /// The same rows with a weight for each: how often the row counts. Refused: a wrong number of
@@ -352,18 +369,86 @@ impl FromFile for Points {
         Gaps { values: self.n_missing, rows_left_out: self.left_out.len() }
     }
 
+    fn chosen(&self) -> Option<Chosen> {
+        self.chosen.clone()
+    }
+
     fn notes(&self) -> Vec<Advice> {
         let mut notes = Vec::new();
         if self.has_missing() {
             let (n, of) = (self.n_missing, self.n_items * self.n_dims);
-            notes.push(format!("{n} of {of} values are missing").into());
+            let are = if n == 1 { "is" } else { "are" };
+            notes.push(format!("{n} of {of} values {are} missing").into());
         }
         if !self.left_out.is_empty() {
             let (n, of) = (self.left_out.len(), self.n_items + self.left_out.len());
-            notes.push(format!("{n} of {of} rows have missing values and were left out").into());
+            let (have, were) = if n == 1 { ("has", "was") } else { ("have", "were") };
+            notes
+                .push(format!("{n} of {of} rows {have} missing values and {were} left out").into());
+        }
+        if !self.unheard.is_empty() {
+            let columns = if self.unheard.len() == 1 { "column" } else { "columns" };
+            let unheard = self.unheard.join(", ");
+            notes.push(
+                format!("the model was not fitted to {columns} {unheard}; left aside").into(),
+            );
         }
         notes
     }
+
+    fn notes_of_fit(&self) -> Vec<Advice> {
+        let ids = (0..self.n_dims).filter(|&d| self.looks_like_an_id(d));
+        ids.map(|d| {
+            let label = label(&self.names, d);
+            advice![
+                format!(
+                    "column {label} looks like a row's number or id (whole numbers, no two alike) and counts \
+                     as data; if it is one, leave it out (",
+                ),
+                setting("drop").to(&label),
+                ")",
+            ]
+        })
+        .collect()
+    }
+}
+
+impl Points {
+    /// Whether a column counts the rows from 0 or 1, or is called an id and has a whole number of its own for
+    /// each row.
+    fn looks_like_an_id(&self, d: usize) -> bool {
+        /// Fewer rows than this may well count themselves by chance.
+        const LEAST: usize = 8;
+        let value = |n: usize| match self.rows() {
+            Rows::F64(values) => values[n * self.n_dims + d],
+            Rows::F32(values) => f64::from(values[n * self.n_dims + d]),
+        };
+        if self.n_items < LEAST {
+            return false;
+        }
+        let first = value(0);
+        if (first == 0.0 || first == 1.0) && (0..self.n_items).all(|n| value(n) == first + n as f64)
+        {
+            return true;
+        }
+        let is_called_id = self.names.get(d).is_some_and(|name| {
+            let name = name.to_ascii_lowercase();
+            const IDS: [&str; 9] =
+                ["id", "index", "idx", "key", "row", "rownum", "row_number", "uid", "uuid"];
+            IDS.contains(&name.as_str()) || name.ends_with("_id") || name.starts_with("unnamed")
+        });
+        if !is_called_id || (0..self.n_items).any(|n| value(n).fract() != 0.0) {
+            return false;
+        }
+        let mut all: Vec<f64> = (0..self.n_items).map(value).collect();
+        all.sort_by(f64::total_cmp);
+        all.windows(2).all(|pair| pair[0] != pair[1])
+    }
+}
+
+/// How messages call column `d`, counted from 0.
+fn label(names: &[String], d: usize) -> String {
+    names.get(d).cloned().unwrap_or_else(|| (d + 1).to_string())
 }
 
 /// What is wrong with a column of weights of which none counts.
@@ -550,6 +635,37 @@ mod tests {
         let single = Points::shared_with_missing(Arc::new(single), 2).unwrap();
         assert_eq!(one, single.fingerprint());
         assert_ne!(one, print(0.0));
+    }
+
+    #[test]
+    fn a_column_that_looks_like_an_id_is_noted_and_no_other() {
+        let told = |name: &str, column: &[f64]| {
+            let values = column.iter().flat_map(|&x| [x, (x * 7.3).sin()]).collect();
+            let points = Points::new(values, 2).unwrap();
+            let points = match name {
+                "" => points,
+                name => points.with_names(vec![name.into(), "x".into()]).unwrap(),
+            };
+            points.notes_of_fit().iter().map(|note| note.to_string()).collect::<Vec<_>>().join("; ")
+        };
+        let count = |first: i32, step: i32| -> Vec<f64> {
+            (0..20).map(|n| f64::from(first + step * n)).collect()
+        };
+        for (name, column) in [("", count(0, 1)), ("", count(1, 1)), ("Id", count(907, -13))] {
+            let told = told(name, &column);
+            assert!(told.starts_with("column ") && told.contains("`drop = "), "{name}: {told}");
+        }
+        assert!(told("user_id", &count(5, 3)).contains("column user_id looks like"));
+        let twice: Vec<f64> = (0..20).map(|n| f64::from(n / 2)).collect();
+        for (name, column) in [
+            ("", count(2, 1)),
+            ("age", count(40, 3)),
+            ("id", twice),
+            ("id", count(0, 1).iter().map(|x| x + 0.5).collect()),
+            ("", count(0, 1)[..5].to_vec()),
+        ] {
+            assert_eq!(told(name, &column), "", "{name} {column:?}");
+        }
     }
 
     #[test]

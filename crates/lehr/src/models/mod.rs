@@ -164,6 +164,11 @@ pub trait Stored: Model<Data: FromFile> + Clone + Send {
     /// A model for this data.
     fn build(params: Self::Params, data: &Self::Data) -> Result<Self>;
 
+    /// What someone who fits this model should know of it; the data's columns have these names, if any.
+    fn notes(&self, _names: &[String]) -> Vec<Advice> {
+        Vec::new()
+    }
+
     /// The settings.
     fn params(&self) -> &Self::Params;
 

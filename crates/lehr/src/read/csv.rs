@@ -6,7 +6,7 @@ use super::missing::{self, is_mark};
 use super::records::{Records, Separator, blank_split, ragged};
 use super::select::{ColumnRef, Selection};
 use super::source::{Source, TABLE, empty, shown};
-use super::{Header, Missing, PointsOptions, finish};
+use super::{Header, Missing, PointsOptions, finish, words};
 use crate::data::{Points, weight_fault};
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
@@ -19,13 +19,9 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
     }
     let first = records.cells()?;
     let first_line = records.line;
-    let has_names = match options.header {
-        Header::Yes => true,
-        Header::No => false,
-        Header::Auto => first.iter().any(|cell| is_word(cell)),
-    };
-    let names = if has_names { first.iter().map(|cell| name(cell)).collect() } else { Vec::new() };
-    let selection = Selection::new(path, options, first.len(), names)?;
+    let names = names_in(&first, options.header);
+    let has_names = names.is_some();
+    let selection = Selection::new(path, options, first.len(), names.unwrap_or_default())?;
     if has_names && !records.read_record()? {
         return Err(Error::parse(
             path,
@@ -43,14 +39,17 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
         weights: Vec::new(),
     };
     loop {
-        if records.split_quoted()? {
-            table.push(records.line, records.quoted.iter())?;
+        let pushed = if records.split_quoted()? {
+            table.push(records.line, records.quoted.iter())
         } else {
             let (line, text) = (records.line, &records.text);
             match records.separator {
-                Separator::Byte(byte) => table.push(line, text.split(|&b| b == byte))?,
-                Separator::Blanks => table.push(line, blank_split(text))?,
+                Separator::Byte(byte) => table.push(line, text.split(|&b| b == byte)),
+                Separator::Blanks => table.push(line, blank_split(text)),
             }
+        };
+        if let Err(error) = pushed {
+            return Err(words::listed(&mut records, &selection, path).unwrap_or(error));
         }
         if !records.read_record()? {
             break;
@@ -60,6 +59,16 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
     values.shrink_to_fit();
     let points = Points::from_checked(values, selection.kept.len());
     finish(path, points, weights, &selection, options.missing)
+}
+
+/// The names in a table's first record, if it has names.
+pub(super) fn names_in(first: &[Vec<u8>], header: Header) -> Option<Vec<String>> {
+    let has_names = match header {
+        Header::Yes => true,
+        Header::No => false,
+        Header::Auto => first.iter().any(|cell| is_word(cell)),
+    };
+    has_names.then(|| first.iter().map(|cell| name(cell)).collect())
 }
 
 /// The numbers read so far and what is needed to place the next.

@@ -2,6 +2,7 @@
 
 mod csv;
 mod docs;
+mod fitted;
 mod missing;
 mod npy;
 mod npy_header;
@@ -17,10 +18,12 @@ mod ratings;
 mod records;
 mod select;
 mod source;
+mod text_columns;
 #[cfg(feature = "parquet")]
 mod thrift;
 mod titles;
 mod topic_table;
+mod words;
 
 use std::path::Path;
 
@@ -34,8 +37,10 @@ use select::Selection;
 use source::{Format, Source, TABLE, recognise};
 
 pub use docs::{CorpusFormat, DOCS, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub use fitted::{Chosen, FittedColumns};
 pub use missing::Missing;
 pub use ratings::{RATINGS, RatingsOptions, ratings, ratings_for};
+pub use text_columns::{TextColumn, text_columns};
 pub use titles::titles;
 pub use topic_table::topic_table;
 
@@ -55,6 +60,10 @@ pub struct PointsOptions {
     pub header: Header,
     /// What becomes of rows with missing values.
     pub missing: Missing,
+    /// The columns of the model that the rows are for, if it was fitted to others before: they are found by
+    /// name, or by position where there are no names, and all others are left aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<FittedColumns>,
 }
 
 /// The settings of points: the fields of [`PointsOptions`].
@@ -170,6 +179,7 @@ fn finish(
         Some(weights) => points.with_weights(weights).map_err(named)?,
         None => points,
     };
+    let points = points.of_table(selection.chosen(), selection.unheard.clone());
     let names = selection.names();
     if names.is_empty() { Ok(points) } else { points.with_names(names).map_err(named) }
 }

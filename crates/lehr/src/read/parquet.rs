@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -42,11 +43,7 @@ fn read_columns(source: Source<'_>, options: &PointsOptions) -> Result<Points> {
     let columns = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
     let names = columns.iter().map(|column| column.path().string()).collect();
     let selection = Selection::new(path, options, columns.len(), names)?;
-    for (at, column) in columns.iter().enumerate() {
-        if selection.places[at] != ColumnRef::Skip {
-            check_type(path, &selection, at, column)?;
-        }
-    }
+    check_types(path, &selection, &columns)?;
 
     let (values, weights) = (Vec::new(), Vec::new());
     let missing = options.missing;
@@ -200,34 +197,44 @@ impl ParquetTable<'_> {
     }
 }
 
-fn check_type(
+/// Whether the chosen columns hold numbers; those that do not are told all at once.
+fn check_types(
     path: &Path,
     selection: &Selection,
-    at: usize,
-    column: &ColumnDescriptor,
+    columns: &[Arc<ColumnDescriptor>],
 ) -> Result<()> {
-    let number = match column.physical_type() {
+    let is_number = |column: &ColumnDescriptor| match column.physical_type() {
         _ if column.max_rep_level() > 0 => false,
         Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE => true,
         Physical::INT32 | Physical::INT64 => is_integer(column),
         _ => false,
     };
-    if number {
-        return Ok(());
-    }
-    Err(Error::parse(
-        path,
-        advice![
-            format!(
-                "column {} does not hold numbers but {}; leave it out with ",
-                selection.label(at),
-                type_name(column)
-            ),
-            setting("drop"),
-            ", or choose others with ",
-            setting("columns"),
-        ],
-    ))
+    let chosen = (0..columns.len()).filter(|&at| selection.places[at] != ColumnRef::Skip);
+    let others: Vec<usize> = chosen.filter(|&at| !is_number(&columns[at])).collect();
+    let holds = |&at: &usize| (selection.label(at), type_name(&columns[at]));
+    let message = match others.as_slice() {
+        [] => return Ok(()),
+        [at] => {
+            let (label, holds) = holds(at);
+            advice![
+                format!("column {label} does not hold numbers but {holds}; leave it out with "),
+                setting("drop"),
+                ", or choose others with ",
+                setting("columns"),
+            ]
+        }
+        several => {
+            let shown: Vec<_> =
+                several.iter().map(holds).map(|(l, h)| format!("{l} ({h})")).collect();
+            advice![
+                format!("columns {} do not hold numbers; leave them out (", shown.join(", ")),
+                setting("drop").to(selection.to_drop(several)),
+                "), or choose others with ",
+                setting("columns"),
+            ]
+        }
+    };
+    Err(Error::parse(path, message))
 }
 
 /// Whether the stored integer is the number itself and not a date, a time or a scaled decimal.

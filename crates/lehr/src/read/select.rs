@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::PointsOptions;
+use super::{Chosen, PointsOptions};
 use crate::error::{advice, setting};
 use crate::{Error, Result};
 
@@ -24,6 +24,8 @@ pub(super) struct Selection {
     pub kept: Vec<usize>,
     /// All the file's names; empty if it has none.
     pub all_names: Vec<String>,
+    /// The columns that the model was not fitted to and nobody has mentioned, if they are chosen for a model.
+    pub unheard: Vec<String>,
 }
 
 impl Selection {
@@ -35,6 +37,10 @@ impl Selection {
         all_names: Vec<String>,
     ) -> Result<Self> {
         let file = Columns { path, names: &all_names, n_columns };
+        let (options, unheard) = match &options.model {
+            Some(model) => model.resolve(options, &file)?,
+            None => (options.clone(), Vec::new()),
+        };
         let mut kept = Vec::new();
         let mut chosen = vec![options.columns.is_empty(); n_columns];
         for wanted in &options.columns {
@@ -76,7 +82,17 @@ impl Selection {
         if let Some(at) = weight {
             places[at] = ColumnRef::Weight;
         }
-        Ok(Selection { places, kept, all_names })
+        Ok(Selection { places, kept, all_names, unheard })
+    }
+
+    /// What was chosen of how many columns, unless it is all of them in their order.
+    pub(super) fn chosen(&self) -> Option<Chosen> {
+        (!self.is_everything()).then(|| Chosen {
+            of: self.places.len(),
+            names: self.all_names.clone(),
+            columns: self.kept.clone(),
+            weight: self.places.iter().position(|&place| place == ColumnRef::Weight),
+        })
     }
 
     pub(super) fn has_weights(&self) -> bool {
@@ -91,6 +107,20 @@ impl Selection {
     /// How messages call the file's column `at`, counted from 0.
     pub(super) fn label(&self, at: usize) -> String {
         label(&self.all_names, at)
+    }
+
+    /// What to give to `drop` to leave out these columns of the file: names, or numbers where a name has a
+    /// comma or is not the only one.
+    pub(super) fn to_drop(&self, places: &[usize]) -> String {
+        let is_plain = |name: &String| {
+            let same = self.all_names.iter().filter(|other| *other == name).count();
+            same == 1 && !name.is_empty() && !name.contains(',')
+        };
+        let called = |&at: &usize| match self.all_names.get(at).filter(|name| is_plain(name)) {
+            Some(name) => name.clone(),
+            None => (at + 1).to_string(),
+        };
+        places.iter().map(called).collect::<Vec<_>>().join(",")
     }
 
     /// The names of the data's columns; empty if the file has none.
@@ -119,7 +149,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    fn label(&self, at: usize) -> String {
+    pub(super) fn label(&self, at: usize) -> String {
         label(self.names, at)
     }
 

@@ -44,6 +44,7 @@ impl<'a, M: Stored> Items<'a, M> {
             items: self.data.n_items(),
             columns: self.data.column_names().to_vec(),
             gaps: self.data.gaps(),
+            chosen: self.data.chosen(),
             unknown_dropped: false,
         }
     }

@@ -11,6 +11,7 @@ use super::sidecar::Sums;
 use crate::data::Gaps;
 use crate::math::kernels::Isa;
 use crate::models::{ReadOptions, Stored};
+use crate::read::Chosen;
 use crate::settings::FitConfig;
 use crate::{Error, Result};
 
@@ -127,6 +128,9 @@ pub struct DataSource<R> {
     /// What is missing in it.
     #[serde(default, skip_serializing_if = "Gaps::is_none")]
     pub gaps: Gaps,
+    /// Which columns of it are the data, if not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
     /// Whether it was read for a model that was there before: what that does not know is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_dropped: bool,

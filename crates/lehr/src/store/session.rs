@@ -48,7 +48,6 @@ pub fn fit_with<M: Stored>(
     let mut params = params;
     M::anchor(&mut params);
     let source = items.describe();
-    items.data.notes().iter().for_each(|note| watcher.note(note));
     let parts = Parts::new(items.data, config)?;
     if !matches!(begin, Begin::With(_))
         && let Some(advice) = M::foresee(&params, parts.train(), config)?
@@ -57,6 +56,8 @@ pub fn fit_with<M: Stored>(
     }
     let stop = Stop::new(watcher.stop_flag(), None);
     let model = unless_stopped(&stop, || begin.model(params, &items, parts.train()))?;
+    let notes = [items.data.notes(), items.data.notes_of_fit(), model.notes(&source.columns)];
+    notes.iter().flatten().for_each(|note| watcher.note(note));
     let config = &config.with_defaults_of(&model);
     let plan = config.check_as_it_is(&model, parts.train())?;
     if begin.is_given(&model) && plan.n_init > 1 {

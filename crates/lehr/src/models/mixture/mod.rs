@@ -31,6 +31,7 @@ mod start;
 mod readout;
 mod posterior;
 mod sample;
+mod scatter;
 mod stored;
 mod by_component;
 mod usage;
@@ -52,7 +53,6 @@ use expect::Spread;
 use rows::{Columns, Sums};
 use shape::Shape;
 
-use crate::Result;
 use crate::data::Points;
 use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
@@ -62,6 +62,7 @@ use crate::model::{
     Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Sharding, Shared, Stats, Target,
 };
 use crate::step::guard::Guard;
+use crate::{Error, Result};
 
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
@@ -93,12 +94,28 @@ impl Mixture {
     /// A mixture whose units and missing priors are taken from `points`.
     pub fn new(params: MixtureParams, points: &Points) -> Result<Self> {
         let (units, prior) = prior::from_data(&params, points)?;
-        Ok(Self::assemble(params, units, prior, points.has_missing()))
+        let mixture = Self::assemble(params, units, prior, points.has_missing());
+        mixture.check_prior()?;
+        Ok(mixture)
     }
 
     fn assemble(params: MixtureParams, units: Units, prior: Prior, gaps: bool) -> Self {
         let shape = Shape::new(params.covariance, units.shift.len());
         Mixture { params, units, prior, shape, isa: Isa::detect(), gaps }
+    }
+
+    /// Refuses a prior that a user gave and that no component can begin with: numbers have been lost in it.
+    fn check_prior(&self) -> Result<()> {
+        let mut eta = vec![0.0; self.layout().width];
+        self.prior(&[], 0, &mut eta);
+        let is_given = self.params.mean.is_some() || self.params.scatter.is_some();
+        if !is_given || (eta.iter().all(|x| x.is_finite()) && self.in_domain(0, &eta)) {
+            return Ok(());
+        }
+        let field = if self.params.mean.is_some() { "mean" } else { "scatter" };
+        let allowed = "is so far from the data, or the scatter around it so small, that no digits are left; \
+                       give numbers nearer to the data's, or leave it out to take them from the data";
+        Err(Error::config(field, "the prior given", allowed))
     }
 
     /// The same mixture computing with another instruction set, for comparisons.

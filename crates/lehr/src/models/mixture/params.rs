@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::scatter;
 use super::shape::Shape;
 use crate::read::POINTS;
 use crate::settings::Tables;
-use crate::settings::{Flag, Kind, Setting, Variant, choices};
+use crate::settings::{Flag, Kind, Setting, Variant, choices, either};
 use crate::step::guard::Guard;
 use crate::{Error, Result};
 
@@ -123,7 +124,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "scatter",
         kind: Kind::Numbers,
         flag: Flag::None,
-        help: "The prior's scatter matrix by rows, or its diagonal",
+        help: "The prior's scatter matrix: one number for every column, its diagonal, or all of it by rows",
         default: "the data's covariance over K^(2/d)",
         group: MODEL,
         python: Some("covariance_prior"),
@@ -285,9 +286,13 @@ pub struct MixtureParams {
     /// such that the scatter is the prior mean of a covariance; d + 2, or 3 if diagonal, or 1 + 2/d if spherical).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<f64>,
-    /// W0^-1, the prior's scatter matrix by rows, or its diagonal (default: the
-    /// data's covariance over K^(2/d)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// W0^-1, the prior's scatter matrix in the data's units squared: one number for every column, its diagonal,
+    /// or all of it by rows (default: the data's covariance over K^(2/d)).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "scatter::deserialize"
+    )]
     pub scatter: Option<Vec<f64>>,
     /// Which defaults the priors above have.
     #[serde(default, skip_serializing_if = "Defaults::is_usual")]
@@ -387,9 +392,9 @@ impl MixtureParams {
         let finite = |field: &str, values: &Option<Vec<f64>>, lengths: &[usize]| {
             let Some(values) = values else { return Ok(()) };
             if !lengths.contains(&values.len()) {
-                let lengths: Vec<_> = lengths.iter().map(|l| l.to_string()).collect();
-                let allowed =
-                    format!("the data have {n_dims} columns, so {}", lengths.join(" or "));
+                let mut lengths: Vec<_> = lengths.iter().map(|l| l.to_string()).collect();
+                lengths.dedup();
+                let allowed = format!("the data have {n_dims} columns, so {}", either(&lengths));
                 let found = format!("{} numbers", values.len());
                 return Err(Error::config(field, found, format!("{allowed} are needed")));
             }
@@ -399,12 +404,7 @@ impl MixtureParams {
             }
         };
         finite("mean", &self.mean, &[n_dims])?;
-        match self.covariance {
-            Covariance::Full | Covariance::Tied => {
-                finite("scatter", &self.scatter, &[n_dims * n_dims])
-            }
-            Covariance::Diagonal => finite("scatter", &self.scatter, &[n_dims]),
-            Covariance::Spherical => finite("scatter", &self.scatter, &[1]),
-        }
+        finite("scatter", &self.scatter, &[1, n_dims, n_dims * n_dims])?;
+        scatter::check(self.scatter.as_deref(), n_dims, self.covariance)
     }
 }

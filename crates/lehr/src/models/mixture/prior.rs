@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
+use super::scatter;
 use super::shape::Shape;
 use crate::data::{Points, Rows};
 use crate::error::{advice, setting};
@@ -20,8 +21,12 @@ use crate::{Error, Result};
 pub struct Units {
     /// What is subtracted.
     pub shift: Vec<f64>,
-    /// What is divided by, a power of two.
+    /// What is divided by, a power of two; 1 for a column without any spread.
     pub scale: Vec<f64>,
+    /// The columns, counted from 0, that were always the same number. They have no density of their own: their
+    /// prior has a variance of a millionth in z, and no covariance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constant: Vec<usize>,
 }
 
 impl Units {
@@ -87,19 +92,26 @@ pub struct Prior {
     pub scatter: Vec<f64>,
 }
 
-/// The mean and variance of each column, weighted, in two passes.
-fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
+/// The variance that the prior gives a constant column, in z.
+const RIDGE: f64 = 1e-6;
+
+/// The mean and standard deviation of each column, weighted, in two passes, and the columns that are constant.
+fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>, Vec<usize>)> {
     let d = points.n_dims();
     let mut row = vec![0.0; d];
     // Large numbers are summed as fractions of the largest, or squares of 1e200 would overflow.
-    let mut largest = vec![0.0f64; d];
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
-        largest.iter_mut().zip(&row).for_each(|(l, x)| *l = l.max(x.abs()));
+        ranges.iter_mut().zip(&row).for_each(|((low, high), &x)| {
+            *low = low.min(x);
+            *high = high.max(x);
+        });
     }
-    let unit: Vec<f64> = largest.iter().map(|&l| power_of_two(l)).collect();
+    let unit: Vec<f64> =
+        ranges.iter().map(|(low, high)| power_of_two(low.abs().max(high.abs()))).collect();
     let weight = |n: usize| points.weights().map_or(1.0, |w| w[n]);
-    let (mut mean, mut variance) = (vec![0.0; d], vec![0.0; d]);
+    let (mut mean, mut variance, mut constant) = (vec![0.0; d], vec![0.0; d], Vec::new());
     let totals = column_weights(points);
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
@@ -124,26 +136,46 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
     }
     for j in 0..d {
         let deviation = (variance[j] / totals[j]).sqrt();
-        // Below the rounding of the mean, a spread is noise: the column is constant.
+        // Below the rounding of the mean, a spread is noise, or needs a closer look.
         if deviation.is_nan() || deviation <= 1e-12 * mean[j].abs().max(f64::MIN_POSITIVE) {
-            let (shown, name) = match points.names().get(j) {
-                Some(name) => (format!("'{name}'"), name.clone()),
-                None => ((j + 1).to_string(), (j + 1).to_string()),
-            };
-            return Err(Error::data(advice![
-                format!(
-                    "column {shown} is constant (always {}), so it says nothing about clusters and has \
-                     no finite density; leave it out (",
-                    mean[j] * unit[j]
-                ),
-                setting("drop").to(name),
-                ")",
-            ]));
+            let (low, high) = ranges[j];
+            (mean[j], variance[j]) = narrow_moments(points, j, low, high);
+            if variance[j] <= 4.0 * f64::EPSILON * low.abs().max(high.abs()) {
+                // Its roundings, if it has any, are to be small beside the width that it is given.
+                (mean[j], variance[j]) = (low, 1e4 * (high - low));
+                constant.push(j);
+            }
+            continue;
         }
         mean[j] *= unit[j];
         variance[j] = deviation * unit[j];
     }
-    Ok((mean, variance))
+    Ok((mean, variance, constant))
+}
+
+/// Mean and standard deviation of a column whose numbers lie close together, from their distances to the lowest,
+/// which are exact.
+fn narrow_moments(points: &Points, j: usize, low: f64, high: f64) -> (f64, f64) {
+    let range = high - low;
+    if range == 0.0 {
+        return (low, 0.0);
+    }
+    let mut row = vec![0.0; points.n_dims()];
+    let mut mean_of = |number: &dyn Fn(f64) -> f64| {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for n in 0..points.n_items() {
+            points.copy_row(n, &mut row);
+            if !row[j].is_nan() {
+                let weight = points.weights().map_or(1.0, |w| w[n]);
+                sum += weight * number((row[j] - low) / range);
+                total += weight;
+            }
+        }
+        sum / total
+    };
+    let mean = mean_of(&|share| share);
+    let variance = mean_of(&|share| (share - mean).powi(2));
+    (low + mean * range, variance.sqrt() * range)
 }
 
 pub(super) fn total_weight(points: &Points) -> f64 {
@@ -183,12 +215,17 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     if total_weight(points) <= 0.0 {
         return Err(Error::data("all rows that are left to fit have a weight of 0"));
     }
-    let (mean, deviation) = column_moments(points)?;
-    let units = Units { shift: mean, scale: scales(params.covariance, &deviation) };
+    let (mean, deviation, constant) = column_moments(points)?;
+    let units = Units { shift: mean, scale: scales(params.covariance, &deviation), constant };
     // Spheres are spheres in the data's units, so all columns have the same scale.
     let kind = Shape::new(params.covariance, d);
     let shape = kind.of_means();
-    let plain = covariance(points, &units, shape);
+    let mut plain = covariance(points, &units, shape);
+    for &j in &units.constant {
+        // It has no spread and goes with no other column: a little width of its own keeps densities finite.
+        (0..d).filter(|_| !shape.is_diagonal()).for_each(|i| plain[at(i, j)] = 0.0);
+        plain[shape.diagonal_index(j)] = RIDGE;
+    }
     let mut covariance = plain.clone();
     for i in 0..d {
         covariance[shape.diagonal_index(i)] *= 1.0 + 1e-6;
@@ -203,23 +240,7 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
             let share = (params.components as f64).powf(-2.0 / d as f64);
             kind.mean_variance(covariance.iter().map(|c| c * share).collect())
         }
-        Some(given) => {
-            let mut packed = vec![0.0; kind.scatter().len()];
-            let z =
-                |i: usize, j: usize| given_entry(given, d, i, j) / units.scale[i] / units.scale[j];
-            if kind.scatter().is_diagonal() {
-                for (i, (packed, given)) in packed.iter_mut().zip(given).enumerate() {
-                    *packed = given / units.scale[i] / units.scale[i];
-                }
-            } else {
-                for i in 0..d {
-                    for j in 0..=i {
-                        packed[i * (i + 1) / 2 + j] = z(i, j);
-                    }
-                }
-            }
-            packed
-        }
+        Some(given) => scatter::packed(given, kind, &units.scale),
     };
     if params.scatter.is_some() && !kind.scatter().cholesky(&mut scatter.clone()) {
         return Err(Error::config(
@@ -247,7 +268,7 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
 
     let mean = match &params.mean {
         None => vec![0.0; d],
-        Some(given) => (0..d).map(|j| (given[j] - units.shift[j]) / units.scale[j]).collect(),
+        Some(given) => standard_mean(given, &units)?,
     };
     let concentration = params.concentration.unwrap_or(match params.weights {
         Weights::Sticks if !theirs => 1.0,
@@ -279,13 +300,33 @@ fn scales(covariance: Covariance, deviation: &[f64]) -> Vec<f64> {
     }
     // Fractions of the largest: squares of 1e200 would overflow.
     let largest = deviation.iter().fold(0.0f64, |a, &b| a.max(b));
+    if largest == 0.0 {
+        return vec![1.0; deviation.len()];
+    }
     let mean = deviation.iter().map(|s| (s / largest).powi(2)).sum::<f64>();
     vec![power_of_two(largest * (mean / deviation.len() as f64).sqrt()); deviation.len()]
 }
 
-/// Entry (i, j) of a matrix given by rows, symmetrised.
-fn given_entry(given: &[f64], d: usize, i: usize, j: usize) -> f64 {
-    0.5 * (given[i * d + j] + given[j * d + i])
+/// The place of entry (i, j) of a packed full matrix.
+fn at(i: usize, j: usize) -> usize {
+    let (i, j) = (i.max(j), i.min(j));
+    i * (i + 1) / 2 + j
+}
+
+/// A prior mean in z. Far from the data its square would drown everything that is added to it.
+fn standard_mean(given: &[f64], units: &Units) -> Result<Vec<f64>> {
+    const FARTHEST: f64 = 1e6;
+    let z = |j: usize| (given[j] - units.shift[j]) / units.scale[j];
+    if let Some(j) = (0..given.len()).find(|&j| !(z(j).abs() <= FARTHEST)) {
+        let allowed = format!(
+            "column {} of it is more than a million standard deviations from the data's mean, {}; give it in \
+             the data's units, or leave it out to use their mean",
+            j + 1,
+            units.shift[j]
+        );
+        return Err(Error::config("mean", format!("{:e}", given[j]), allowed));
+    }
+    Ok((0..given.len()).map(z).collect())
 }
 
 /// The data's covariance in z (divisor N - 1). A missing value counts as its column's mean, and the variances are those

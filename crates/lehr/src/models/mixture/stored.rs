@@ -82,6 +82,24 @@ impl Stored for Mixture {
         Mixture::new(params, data)
     }
 
+    fn notes(&self, names: &[String]) -> Vec<Advice> {
+        let told = |&j: &usize| {
+            let (shown, label) = match names.get(j) {
+                Some(name) => (format!("'{name}'"), name.clone()),
+                None => ((j + 1).to_string(), (j + 1).to_string()),
+            };
+            advice![
+                format!(
+                    "column {shown} is constant (always {}) and adds nothing; leave it out (",
+                    self.units.shift[j]
+                ),
+                setting("drop").to(label),
+                ")",
+            ]
+        };
+        self.units.constant.iter().map(told).collect()
+    }
+
     fn params(&self) -> &MixtureParams {
         &self.params
     }
@@ -117,6 +135,7 @@ impl Stored for Mixture {
             && finite(&units.shift, d)
             && finite(&units.scale, d)
             && units.scale.iter().all(|&s| positive(s))
+            && units.constant.iter().all(|&j| j < d)
             && finite(&prior.mean, d)
             && positive(prior.concentration)
             && positive(prior.mean_precision)
