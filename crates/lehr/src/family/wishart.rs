@@ -27,7 +27,7 @@ impl Wisharts {
     }
 
     /// ln of the normaliser B(W, nu).
-    fn ln_normaliser(self, nu: f64, ln_det_w: f64) -> f64 {
+    pub fn ln_normaliser(self, nu: f64, ln_det_w: f64) -> f64 {
         -0.5 * nu * (ln_det_w + self.total() * LN_2)
             - self.count as f64 * ln_multigamma(0.5 * nu, self.dims)
     }

@@ -18,6 +18,7 @@
 //! behind the bar (`A = W^-1 + sum_k beta_k m_k m_k'`), diagonal and spherical ones have Gamma distributions.
 
 mod kmeans;
+mod clusters;
 mod params;
 mod prior;
 mod shape;

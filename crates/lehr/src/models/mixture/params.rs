@@ -65,7 +65,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "start",
         kind: Kind::Choice(Start::NAMES),
         help: "Where a fit starts",
-        default: "kmeans-plus-plus",
+        default: "merge",
         group: MODEL,
         python: Some("init_params"),
         ..Setting::BLANK
@@ -105,7 +105,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         value_name: "X",
         help: "How many items the prior mean is worth",
-        default: "0.01; 1 if independent",
+        default: "learned; 1 if independent",
         group: MODEL,
         python: Some("mean_precision_prior"),
         ..Setting::BLANK
@@ -115,7 +115,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         value_name: "X",
         help: "The Wishart prior's degrees of freedom",
-        default: "the number of columns + 2; 3 if diagonal, 1 + 2/d if spherical",
+        default: "2 d + 2 of d columns; 4 if diagonal, 4/d if spherical",
         group: MODEL,
         python: Some("degrees_of_freedom_prior"),
         ..Setting::BLANK
@@ -125,7 +125,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Numbers,
         flag: Flag::None,
         help: "The prior's scatter matrix: one number for every column, its diagonal, or all of it by rows",
-        default: "the data's covariance over K^(2/d)",
+        default: "learned from the data",
         group: MODEL,
         python: Some("covariance_prior"),
         ..Setting::BLANK
@@ -133,10 +133,13 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "defaults",
         kind: Kind::Choice(Defaults::NAMES),
-        flag: Flag::None,
-        help: "Which defaults the priors have",
-        default: "lehr",
+        flag: Flag::Named("priors"),
+        value_name: "RULE",
+        help: "Where priors that are not given come from: clusters found before the fit, the data's volume shared by K \
+               components, or scikit-learn's rule",
+        default: "learned",
         group: MODEL,
+        python: Some("priors"),
         ..Setting::BLANK
     },
     Setting {
@@ -200,6 +203,8 @@ choices! {
 choices! {
     /// Where a fit begins.
     pub enum Start {
+        /// Clusters: pieces that k-means cuts the data into, joined while the evidence rises, K or fewer of them.
+        Merge = "merge",
         /// Spread-out items chosen by k-means++, every item given to the nearest.
         KmeansPlusPlus = "kmeans-plus-plus",
         /// The same, then moved by k-means until no item changes its cluster.
@@ -233,9 +238,11 @@ choices! {
     /// Where priors that are left out come from.
     #[derive(Default)]
     pub enum Defaults {
-        /// From the data and K, so that K components share the data's volume; see [`Prior`](super::Prior).
+        /// Learned from clusters of the data that are found before the fit, whatever K is; see [`Prior`](super::Prior).
         #[default]
-        Lehr = "lehr",
+        Learned = "learned",
+        /// From the data and K, so that K components share the data's volume: the data's covariance over K^(2/d).
+        Volume = "volume",
         /// As scikit-learn has them: concentration 1/K, the mean worth one item, as many degrees of freedom
         /// as columns, and the data's covariance as scatter.
         ScikitLearn = "scikit-learn",
@@ -268,7 +275,7 @@ pub struct MixtureParams {
     #[serde(default = "full")]
     pub covariance: Covariance,
     /// Where a fit begins.
-    #[serde(default = "kmeans")]
+    #[serde(default = "merge")]
     pub start: Start,
     /// What the distances of a start by nearness are measured in.
     #[serde(default, skip_serializing_if = "StartUnits::is_usual")]
@@ -279,15 +286,17 @@ pub struct MixtureParams {
     /// m0, in the data's units (default: the data's mean).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<Vec<f64>>,
-    /// beta0: how many items the prior mean is worth (default 0.01; 1 for independent q).
+    /// beta0: how many items the prior mean is worth (default: learned, or 0.01 where the scatter is given; 1 for
+    /// independent q).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_precision: Option<f64>,
     /// nu0, the degrees of freedom of the precision's prior: how many items its scatter is worth, roughly (default:
-    /// such that the scatter is the prior mean of a covariance; d + 2, or 3 if diagonal, or 1 + 2/d if spherical).
+    /// 2 d + 2, or 4 if diagonal, or 4/d if spherical; where the scatter is given, such that it is the prior mean of a
+    /// covariance: d + 2, 3, or 1 + 2/d).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<f64>,
     /// W0^-1, the prior's scatter matrix in the data's units squared: one number for every column, its diagonal,
-    /// or all of it by rows (default: the data's covariance over K^(2/d)).
+    /// or all of it by rows (default: learned from clusters of the data).
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -312,8 +321,8 @@ fn normal_wishart() -> Factorisation {
 fn full() -> Covariance {
     Covariance::Full
 }
-fn kmeans() -> Start {
-    Start::KmeansPlusPlus
+fn merge() -> Start {
+    Start::Merge
 }
 fn yes() -> bool {
     true
@@ -327,14 +336,14 @@ impl MixtureParams {
             weights: Weights::Dirichlet,
             factorisation: normal_wishart(),
             covariance: full(),
-            start: kmeans(),
+            start: merge(),
             start_units: StartUnits::Deviations,
             concentration: None,
             mean: None,
             mean_precision: None,
             degrees_of_freedom: None,
             scatter: None,
-            defaults: Defaults::Lehr,
+            defaults: Defaults::Learned,
             ridge: 0.0,
             sort: true,
         }

@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
+use super::clusters::{self, Hyper, Learn, Sample};
 use super::scatter;
 use super::shape::Shape;
 use crate::data::{Points, Rows};
 use crate::error::{advice, setting};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
+use crate::math::rng::{Address, Purpose};
 use crate::math::stop;
 use crate::{Error, Result};
 
@@ -70,12 +72,15 @@ impl Units {
 
 /// The prior of a mixture with every number fixed, in the coordinates of [`Units`].
 ///
-/// Defaults, after Fraley and Raftery (2007): m0 is the data's mean; W0^-1 the data's covariance
-/// (divisor N - 1) over K^(2/d), so that K components share the data's volume; nu0 = d + 2, which
-/// makes W0^-1 the prior mean of a covariance; beta0 = 0.01. Weights: a0 = 1/K, or alpha = 1 for
-/// sticks. For independent q(mu) q(Lambda) the mean's prior precision is beta0 = 1 times the inverse
-/// of the data's covariance. To the covariance a millionth of its diagonal is added, so that
-/// collinear columns stay usable.
+/// By default it is learned from clusters that are found before the fit, whatever K is (`docs/PRIORS.md`): with W their
+/// pooled covariance, nu0 = 2d + 2 and W0^-1 = (d + 1) W, so that W is the prior mean of a covariance; beta0 such that
+/// their means are as far from m0, the data's mean, as they are; alpha = 1 for sticks, or a0 = 1/K. Diagonal components
+/// have nu0 = 4 and twice the variances, spherical ones nu0 = 4/d and 2/d of the variance.
+///
+/// With `defaults = "volume"`, after Fraley and Raftery (2007), W0^-1 is the data's covariance (divisor N - 1) over
+/// K^(2/d), so that K components share the data's volume, nu0 = d + 2, which makes W0^-1 the prior mean of a covariance,
+/// and beta0 = 0.01. For independent q(mu) q(Lambda) the mean's prior precision is beta0 = 1 times the inverse of the
+/// data's covariance. To the covariance a millionth of its diagonal is added, so that collinear columns stay usable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     /// a0 or alpha.
@@ -232,15 +237,18 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
     }
 
     let theirs = params.defaults == Defaults::ScikitLearn;
-    let mut scatter = match &params.scatter {
+    let learns = params.defaults == Defaults::Learned && params.scatter.is_none();
+    let learned = if learns { learned(params, points, &units, kind) } else { None };
+    let mut scatter = match (&params.scatter, &learned) {
         // Collinear columns have no density without a little help.
-        None if theirs && shape.cholesky(&mut plain.clone()) => kind.mean_variance(plain),
-        None if theirs => kind.mean_variance(covariance.clone()),
-        None => {
+        (None, _) if theirs && shape.cholesky(&mut plain.clone()) => kind.mean_variance(plain),
+        (None, _) if theirs => kind.mean_variance(covariance.clone()),
+        (None, Some(learned)) => learned.scatter.clone(),
+        (None, None) => {
             let share = (params.components as f64).powf(-2.0 / d as f64);
             kind.mean_variance(covariance.iter().map(|c| c * share).collect())
         }
-        Some(given) => scatter::packed(given, kind, &units.scale),
+        (Some(given), _) => scatter::packed(given, kind, &units.scale),
     };
     if params.scatter.is_some() && !kind.scatter().cholesky(&mut scatter.clone()) {
         return Err(Error::config(
@@ -250,7 +258,7 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         ));
     }
     let mean_precision = params.mean_precision.unwrap_or(match params.factorisation {
-        Factorisation::NormalWishart if !theirs => 0.01,
+        Factorisation::NormalWishart if !theirs => learned.as_ref().map_or(0.01, |l| l.beta),
         _ => 1.0,
     });
     let mut factor = covariance;
@@ -274,7 +282,11 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         Weights::Sticks if !theirs => 1.0,
         _ => 1.0 / params.components as f64,
     });
-    let usual_freedom = if theirs { d as f64 } else { kind.usual_freedom() };
+    let usual_freedom = match &learned {
+        Some(learned) => learned.nu,
+        None if theirs => d as f64,
+        None => kind.usual_freedom(),
+    };
     let mut degrees_of_freedom = params.degrees_of_freedom.unwrap_or(usual_freedom);
     if theirs && kind.is_tied() {
         // Their prior of a shared precision counts once for each component.
@@ -290,6 +302,21 @@ pub(super) fn from_data(params: &MixtureParams, points: &Points) -> Result<(Unit
         scatter,
     };
     Ok((units, prior))
+}
+
+/// What clusters of the data teach about the prior, in z; `None` where none can be looked for.
+fn learned(params: &MixtureParams, points: &Points, units: &Units, kind: Shape) -> Option<Hyper> {
+    // The same for every start, so that the bounds of starts can be compared.
+    let mut rng = Address::new(0, Purpose::Init, u32::MAX, 0).rng(0);
+    let shape = kind.searched();
+    let sample = Sample::new(points, units, shape, params.components, &mut rng);
+    let found = clusters::find(&sample, shape, params.components, Learn::Learned, &mut rng)?.prior;
+    let (nu, times, _) = shape.learned_freedom();
+    let scatter = sample.scatter_out(shape, &found.scatter);
+    // With other degrees of freedom, the same prior mean of a covariance.
+    let given = params.degrees_of_freedom.unwrap_or(nu);
+    let share = (given - (nu - times)).max(0.5 * times) / times;
+    Some(Hyper { scatter: scatter.iter().map(|s| s * share).collect(), nu: given, ..found })
 }
 
 /// The scale of each column: a power of two near its deviation, or near the typical deviation where they must be the

@@ -96,6 +96,27 @@ impl Shape {
         }
     }
 
+    /// Of a prior that is learned from clusters: nu0, what the covariance is multiplied by to be its scatter, and how
+    /// many items the data's own covariance is worth when it is learned.
+    pub fn learned_freedom(&self) -> (f64, f64, f64) {
+        let d = self.n_dims as f64;
+        match self.covariance {
+            Covariance::Full | Covariance::Tied => (2.0 * d + 2.0, d + 1.0, d + 1.0),
+            Covariance::Diagonal => (4.0, 2.0, 2.0),
+            Covariance::Spherical => (4.0 / d, 2.0 / d, 2.0),
+        }
+    }
+
+    /// The shape in which clusters are looked for: tied ones each by itself.
+    pub fn searched(&self) -> Shape {
+        if self.is_tied() { Shape::new(Covariance::Full, self.n_dims) } else { *self }
+    }
+
+    /// The variance of each column as a scatter's diagonal: of a sphere, their mean.
+    pub fn mean_variance_of_columns(&self, variance: &[f64]) -> Vec<f64> {
+        if self.is_sphere() { self.mean_variance(variance.to_vec()) } else { variance.to_vec() }
+    }
+
     /// A covariance stored as [`Shape::of_means`] as a scatter: of a sphere, the mean of the variances.
     pub fn mean_variance(&self, covariance: Vec<f64>) -> Vec<f64> {
         if self.is_sphere() {
@@ -225,6 +246,13 @@ impl Shape {
             return times * wisharts.expected_ln_det(times * precision.nu, ln_det_w);
         }
         wisharts.expected_ln_det(precision.nu, -precision.ln_det_scatter)
+    }
+
+    /// ln of the normaliser of a precision's density.
+    pub fn ln_normaliser(&self, precision: &Precision) -> f64 {
+        let (wisharts, times) = self.wisharts();
+        let more = if self.is_sphere() { times.ln() } else { 0.0 };
+        wisharts.ln_normaliser(times * precision.nu, -(precision.ln_det_scatter + more))
     }
 
     /// KL(q(Lambda) || p(Lambda)) of one precision; `prior` is nu0, W0^-1 and ln |W0^-1|.

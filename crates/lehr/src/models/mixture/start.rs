@@ -1,6 +1,7 @@
-//! Where a fit of a mixture begins: k-means++, random points or random responsibilities.
+//! Where a fit of a mixture begins: clusters found before it, k-means, random points or random responsibilities.
 
 use super::params::{Start, StartUnits};
+use super::clusters::{self, Learn, Sample};
 use super::{Mixture, Scratch, kmeans, prior::total_weight};
 use crate::data::Points;
 use crate::math::kernels::{TILE, pad_to_lanes};
@@ -20,6 +21,10 @@ const MOST_SWEEPS: usize = 100;
 pub(super) fn fill(mixture: &Mixture, points: &Points, address: Address, lambda: &mut Table) {
     let mut rng = address.rng(0);
     let raw = match mixture.params.start {
+        Start::Merge => match merged(mixture, points, &mut rng) {
+            Some(raw) => raw,
+            None => by_nearest_seed(mixture, points, &mut rng, 0),
+        },
         Start::Points => around_random_points(mixture, points, &mut rng),
         Start::KmeansPlusPlus => by_nearest_seed(mixture, points, &mut rng, 0),
         Start::Kmeans => by_nearest_seed(mixture, points, &mut rng, MOST_SWEEPS),
@@ -149,6 +154,28 @@ impl Mixture {
     }
 }
 
+/// Components at the clusters that [`clusters`] finds; the others have nothing. `None` where that is too much work.
+fn merged(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Option<Stats> {
+    let (k, shape) = (mixture.params.components, mixture.shape.searched());
+    if k > clusters::MOST_PIECES {
+        return None;
+    }
+    let sample = Sample::new(points, &mixture.units, shape, k, rng);
+    let given = Learn::Given(mixture.hyper(&sample));
+    let found = clusters::find(&sample, shape, k, given, rng)?.clusters;
+    let layout = mixture.layout();
+    let mut stats = Stats::new(layout.n_rows, layout.raw_width);
+    for component in 0..found.len() {
+        let size = found.counts[component];
+        let columns = found.means[component].iter().zip(&sample.unit).zip(&sample.mean);
+        let mean: Vec<f64> = columns.map(|((m, unit), at)| m * unit + at).collect();
+        let mut scatter = sample.scatter_out(shape, &found.scatters[component]);
+        scatter.iter_mut().for_each(|s| *s /= size);
+        mixture.add_around(component, size, &mean, &scatter, &mut stats);
+    }
+    Some(stats)
+}
+
 /// `k` different numbers below `n`.
 fn distinct(n: usize, k: usize, rng: &mut Rng) -> Vec<u32> {
     // Floyd's algorithm: k draws, no table of n numbers.
@@ -197,7 +224,7 @@ fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: us
 }
 
 /// `count` of the items at random (partial Fisher-Yates).
-fn distinct_many(mut items: Vec<u32>, count: usize, rng: &mut Rng) -> Vec<u32> {
+pub(super) fn distinct_many(mut items: Vec<u32>, count: usize, rng: &mut Rng) -> Vec<u32> {
     for i in 0..count {
         let j = i + rng.below((items.len() - i) as u64) as usize;
         items.swap(i, j);
