@@ -13,6 +13,7 @@ import pytest
 from sklearn.base import clone
 
 from lehr import BayesianGaussianMixture, LatentDirichletAllocation, ProbabilisticMatrixFactorization
+from lehr.errors import DataError
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ import json, os, signal, sys, threading, time
 import numpy as np
 from lehr import BayesianGaussianMixture
 X = np.random.default_rng(0).normal(size=(20_000, 8))
-mixture = BayesianGaussianMixture(10, max_iter=10**6, tol=0, random_state=0)
+mixture = BayesianGaussianMixture(10, max_iter=10**6, tol=0, init_params="random_from_data", random_state=0)
 def interrupt():
     # By the work that was done, not by the clock: on a busy machine the fit begins late.
     while time.process_time() < begin + 0.7:
@@ -102,6 +103,65 @@ def test_an_interrupt_leaves_a_usable_model(subprocess_python):
     told = subprocess_python(INTERRUPTED)
     assert told["raised"] and told["steps"] >= 1 and told["labels"] == 20_000
     assert np.isfinite(told["bound"]) and told["stop"] == "interrupted"
+
+
+IN_THE_START = """
+import json, os, signal, threading, time
+import numpy as np
+from lehr import BayesianGaussianMixture
+X = np.random.default_rng(0).normal(size=(20_000, 10))
+mixture = BayesianGaussianMixture(2000, max_iter=1, random_state=0)
+def interrupt():
+    # By the work that was done: reading the array is nothing, the start takes a hundred times as long.
+    while time.process_time() < begin + 0.5:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+begin = time.process_time()
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    mixture.fit(X)
+    raised = False
+except KeyboardInterrupt:
+    raised = True
+print(json.dumps({"raised": raised, "fitted": hasattr(mixture, "n_steps_")}))
+"""
+
+
+def test_an_interrupt_in_the_start_leaves_no_model(subprocess_python):
+    assert subprocess_python(IN_THE_START) == {"raised": True, "fitted": False}
+
+
+WIDE = """
+import json, os, signal, threading, time
+import numpy as np
+from lehr import BayesianGaussianMixture
+X = np.random.default_rng(0).normal(size=(60, 500))
+mixture = BayesianGaussianMixture(8, max_iter=10**6, tol=0, init_params="random_from_data", random_state=0)
+def interrupt():
+    while time.process_time() < begin + 4.0:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+begin = time.process_time()
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    mixture.fit(X)
+    raised = False
+except KeyboardInterrupt:
+    raised = True
+print(json.dumps({"raised": raised, "steps": mixture.n_steps_, "labels": len(mixture.predict(X))}))
+"""
+
+
+def test_an_interrupt_inside_a_step_of_a_wide_table_leaves_the_steps_before(subprocess_python):
+    told = subprocess_python(WIDE)
+    assert told["raised"] and told["steps"] < 10_000 and told["labels"] == 60
+
+
+def test_a_table_that_is_too_wide_is_refused():
+    X = np.random.default_rng(0).normal(size=(4, 12_000))
+    with pytest.raises(DataError, match=r"full covariances of 12000 columns, 2 components.*covariance_type='diag'"):
+        BayesianGaussianMixture(2).fit(X)
+    assert BayesianGaussianMixture(2, covariance_type="diag", random_state=0).fit(X).means_.shape == (2, 12_000)
 
 
 MEMORY = """
@@ -184,6 +244,7 @@ def test_an_exception_of_a_callback_comes_through(blobs):
 
 def test_a_time_limit_ends_a_fit():
     X = np.random.default_rng(0).normal(size=(20_000, 8))
-    mixture = BayesianGaussianMixture(10, max_iter=10**6, tol=0, time_limit=0.3, random_state=0).fit(X)
+    settings = {"max_iter": 10**6, "tol": 0, "init_params": "random_from_data", "random_state": 0}
+    mixture = BayesianGaussianMixture(10, time_limit=0.3, **settings).fit(X)
     assert mixture._outcome["stop"] == "time"
     assert mixture.predict(X[:3]).shape == (3,)

@@ -83,7 +83,8 @@ fn a_signal_ends_a_long_start() {
     // A limit ends it as well; that is an error, since there is nothing to show for it.
     let failed = place.run(&format!("{fit}-late --time 0.05"));
     assert_eq!(failed.code, 2, "{}", failed.stderr);
-    let what = "the time was up before the first step, so that there is no model; allow more with --time";
+    let what =
+        "the time was up before the first step, so that there is no model; allow more with --time";
     assert!(failed.stderr.contains(what), "{}", failed.stderr);
 }
 
@@ -101,7 +102,8 @@ fn a_step_of_a_wide_table_is_cut_short_and_made_again() {
     let note = "note: 40 rows are fewer than the 500 columns, so that full covariances are mostly the prior's; \
                 consider --covariance diagonal\n";
     assert_eq!(err, note);
-    let steps = |run: &str| place.read_json(&format!("{run}/result.json"))["steps"].as_u64().unwrap();
+    let steps =
+        |run: &str| place.read_json(&format!("{run}/result.json"))["steps"].as_u64().unwrap();
     assert!(steps("run") < 50, "{}", steps("run"));
     // A limit that is shorter than a step: no step is made, and all is well.
     let before = steps("run");

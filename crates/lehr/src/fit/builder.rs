@@ -1,17 +1,13 @@
 //! The sentence that fits a model: what to fit, how, where, and who looks on.
 
-use std::time::{Duration, Instant};
-
 use crate::fit::drive::{Driver, Fitted, Restarts, Resume, Session};
+use crate::fit::stop::deadline;
 use crate::fit::{Meter, State, Watcher};
 use crate::math::stop::Stop;
 use crate::model::Model;
 use crate::settings::{FitConfig, Plan};
 use crate::step::engine::{Engine, Threads};
 use crate::{Error, ErrorKind, Result};
-
-/// A step that is nearly done when the time is up is worth waiting for, if not for long.
-const GRACE: Duration = Duration::from_millis(100);
 
 /// Fits a model to items.
 ///
@@ -163,10 +159,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         let plan = if made > 0 { plan.after(made) } else { plan };
         let threads = threads.unwrap_or(config.threads);
         let flag = watcher.as_ref().and_then(|watcher| watcher.stop_flag());
-        let limit = plan.time.and_then(|time| Duration::try_from_secs_f64(time).ok());
-        let deadline =
-            limit.and_then(|limit| Instant::now().checked_add(limit)?.checked_add(GRACE));
-        let stop = Stop::new(flag, deadline);
+        let stop = Stop::new(flag, deadline(plan.time));
         let adopted = stop.clone();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

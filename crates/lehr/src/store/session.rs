@@ -1,6 +1,7 @@
 //! The one way to run: from items to a run, whether a directory keeps it or memory alone.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::directory::RunDirectory;
 use super::disk::Disk;
@@ -14,6 +15,7 @@ use super::sink::{Keeper, Sink};
 use crate::data::{Dataset, FromFile};
 use crate::fit::Observation;
 use crate::fit::drive::Restarts;
+use crate::fit::stop::deadline;
 use crate::fit::{self, Driver, Resume, Watcher};
 use crate::math::stop::Stop;
 use crate::models::{ReadOptions, Stored};
@@ -54,18 +56,21 @@ pub fn fit_with<M: Stored>(
     {
         watcher.note(&advice);
     }
-    let stop = Stop::new(watcher.stop_flag(), None);
+    let began = Instant::now();
+    let stop = Stop::new(watcher.stop_flag(), deadline(config.time));
     let model = unless_stopped(&stop, || begin.model(params, &items, parts.train()))?;
     let notes = [items.data.notes(), items.data.notes_of_fit(), model.notes(&source.columns)];
     notes.iter().flatten().for_each(|note| watcher.note(note));
     let config = &config.with_defaults_of(&model);
-    let plan = config.check_as_it_is(&model, parts.train())?;
+    let mut plan = config.check_as_it_is(&model, parts.train())?;
     if begin.is_given(&model) && plan.n_init > 1 {
         let allowed = "must be 1: all starts would be the given one";
         return Err(Error::config("n_init", plan.n_init, allowed));
     }
     let from = unless_stopped(&stop, || begin.state(&model, parts.train(), config))?;
     let from = from.map(Resume::from);
+    // The limit holds for all of it.
+    plan.time = plan.time.map(|time| (time - began.elapsed().as_secs_f64()).max(0.0));
     let (config, threads) = (RunConfig::new(&model, config, source), config.threads);
     let trace = Vec::new();
     Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)

@@ -8,9 +8,15 @@ use crate::math::kernels::{TILE, pad_features, pad_to_lanes};
 use crate::model::{Layout, SHARD, Sharding};
 use crate::{Error, Result};
 
-/// Multiplications per second of one thread with matrices that are larger than a cache, as measured with
-/// 1000 to 3000 columns. Small ones are faster.
-const MATRIX_RATE: f64 = 1.0e9;
+/// Multiplications per second of one thread with matrices that fit into a cache, as measured with 500 and 1000
+/// columns.
+const MATRIX_RATE: f64 = 2.5e9;
+
+/// The same with larger ones, which come from memory again and again; with 2500 columns.
+const LARGE_MATRIX_RATE: f64 = 0.8e9;
+
+/// Numbers of a matrix that fit into a cache: 8 MB.
+const IN_CACHE: u64 = 1 << 20;
 
 /// The same of the items' local steps.
 const ITEM_RATE: f64 = 2.0e9;
@@ -97,7 +103,8 @@ impl Size {
         let of_item = if tied { 2 * packed + 3 * k * d } else { k * (2 * packed + d) };
         let of_items = batch as f64 * of_item as f64;
         let share = |parts: usize| threads.min(parts).max(1) as f64;
-        let seconds = of_matrices / MATRIX_RATE / share(components)
+        let rate = if packed <= IN_CACHE { MATRIX_RATE } else { LARGE_MATRIX_RATE };
+        let seconds = of_matrices / rate / share(components)
             + of_items / ITEM_RATE / share(shards);
         Cost { numbers, of_matrices, of_items, seconds }
     }
