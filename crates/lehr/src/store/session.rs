@@ -49,8 +49,6 @@ pub fn fit_with<M: Stored>(
     let source = items.describe();
     let parts = Parts::new(items.data, config)?;
     let model = begin.model(params, &items, parts.train())?;
-    let notes = [items.data.notes(), items.data.notes_of_fit(), model.notes(&source.columns)];
-    notes.iter().flatten().for_each(|note| watcher.note(note));
     let config = &config.with_defaults_of(&model);
     let plan = config.check_as_it_is(&model, parts.train())?;
     if begin.is_given(&model) && plan.n_init > 1 {
@@ -58,6 +56,8 @@ pub fn fit_with<M: Stored>(
         return Err(Error::config("n_init", plan.n_init, allowed));
     }
     let from = begin.state(&model, parts.train(), config)?.map(Resume::from);
+    let notes = [items.data.notes(), items.data.notes_of_fit(), model.notes(&source.columns)];
+    notes.iter().flatten().for_each(|note| watcher.note(note));
     let (config, threads) = (RunConfig::new(&model, config, source), config.threads);
     let trace = Vec::new();
     Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
@@ -101,7 +101,6 @@ pub(super) fn update<M: Stored>(
 ) -> Result<Run<M>> {
     let Parent { mut model, config: old, saved, path, trace } = parent;
     model.check_fits(items.data, &old.data.columns)?;
-    items.data.notes().iter().for_each(|note| watcher.note(note));
     let source = DataSource { unknown_dropped: items.source.is_some(), ..items.describe() };
     let parts = Parts::new(items.data, config)?;
     model.extend(parts.train())?;
@@ -115,6 +114,7 @@ pub(super) fn update<M: Stored>(
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
         return Err(Error::config("step_size", plan.step_size, allowed));
     }
+    items.data.notes().iter().for_each(|note| watcher.note(note));
     let (population, threads) = (config.population, config.threads);
     let config =
         RunConfig { parent: path, population, origin, ..RunConfig::new(&model, &config, source) };
