@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lehr::data::{Duplicates, Ids, Points, Ratings, Side};
-use lehr::read::{self, Header, PointsOptions, RatingsOptions};
+use lehr::read::{self, Header, Missing, PointsOptions, RatingsOptions};
 
 use super::{Folder, Read, told};
 
@@ -12,7 +12,8 @@ fn points(path: &Path, options: &PointsOptions) -> lehr::Result<Points> {
     let mut row = vec![0.0; points.n_dims()];
     for n in 0..points.n_items() {
         points.copy_row(n, &mut row);
-        assert!(row.iter().all(|x| x.is_finite()));
+        let may_be = |x: &f64| x.is_finite() || (x.is_nan() && options.missing == Missing::Model);
+        assert!(row.iter().all(may_be));
     }
     points.fingerprint();
     Ok(points)
@@ -25,6 +26,10 @@ fn in_all_ways(path: &Path) -> Read {
     let chosen = PointsOptions { columns: vec!["2".into(), "1".into()], ..base() };
     let _ = points(path, &weighted);
     let _ = points(path, &chosen);
+    for missing in [Missing::Model, Missing::DropRows] {
+        let _ = points(path, &PointsOptions { missing, ..base() });
+    }
+    let _ = read::text_columns(path, Header::Auto, &[("keep", "1")]);
     told(points(path, &base()))
 }
 

@@ -132,6 +132,23 @@ def test_a_loaded_run_of_the_command_line_starts_as_it_did(cli, points_file, tmp
     assert (loaded.init_params, loaded.init_units) == ("k-means++", "deviations")
 
 
+def test_a_loaded_run_finds_its_columns_by_name(cli, tmp_path, blobs):
+    rows = [f"p{n},{a!r},x,{b!r}" for n, (a, b) in enumerate(blobs.tolist())]
+    table = tmp_path / "all.csv"
+    table.write_text("who,a,label,b\n" + "\n".join(rows) + "\n")
+    cli("fit", "gmm", table, "-k", 3, "--drop", "who,label", "-o", tmp_path / "run", "--quiet")
+    loaded = lehr.load(tmp_path / "run")
+    expected = loaded.predict(table)
+    other = tmp_path / "other.csv"
+    other.write_text("b,more,a\n" + "\n".join(f"{b!r},1,{a!r}" for a, b in blobs.tolist()) + "\n")
+    np.testing.assert_array_equal(loaded.predict(other), expected)
+    np.save(tmp_path / "plain.npy", blobs)
+    np.testing.assert_array_equal(loaded.predict(tmp_path / "plain.npy"), expected)
+    other.write_text("b,c\n1,2\n")
+    with pytest.raises(ValueError, match="column a of the model is not there; the columns are b, c"):
+        loaded.predict(other)
+
+
 def test_the_command_line_shows_the_words_that_python_knows(cli, tmp_path):
     texts = ["the cat and the dog", "dogs and cats and dogs", "stocks and bonds", "a bond is no stock"] * 10
     vectorizer = CountVectorizer()

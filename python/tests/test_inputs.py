@@ -1,5 +1,7 @@
 """What data may come in: layouts, types, frames, files; what is refused, and in which words."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -123,7 +125,9 @@ def test_messages_call_settings_by_their_names_here(tmp_path):
         return ProbabilisticMatrixFactorization(1, **settings).fit(path)
 
     assert said(mixture, "a,b\n1,x\n2,1\n").endswith("or leave the column out with data_options['drop']")
-    assert said(mixture, "a,it's\n1,5\n2,5\n").endswith("""(of a file: data_options={'drop': ["it's"]})""")
+    assert said(mixture, "a,it's\nx,y\n2,5\n").endswith("""data_options={'drop': ['a', "it's"]}), or write them as numbers""")
+    gap = said(mixture, "a,b\n1,2\n,3\n")
+    assert "data_options={'missing': 'model'}" in gap and "data_options={'missing': 'drop-rows'}" in gap
     assert said(pmf, "who,item,rating\na,1,2\n").endswith(
         "say which is what with data_options['user'], data_options['item'] and data_options['rating']"
     )
@@ -209,7 +213,6 @@ def test_rows_without_words_have_the_priors_topics(counts):
         (np.array([[1.0, np.inf], [2.0, 3.0], [4.0, 1.0]]), "row 1, column 2: found inf"),
         (np.array([[1.0, np.nan], [2.0, np.nan], [4.0, np.nan]]), "all values of column 2 are missing"),
         (np.array([[1.0, 2.0], [np.inf, 3.0], [4.0, 1.0]]), "row 2, column 1: found inf"),
-        (np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), "leave it out (of a file: data_options={'drop': ['2']})"),
         (np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
         (scipy.sparse.eye_array(4), "Sparse data"),
     ],
@@ -229,3 +232,47 @@ def test_wrong_widths_and_weights(blobs):
             mixture.fit(blobs, sample_weight=weights)
     with pytest.raises(ValueError, match="n_components = 200"):
         BayesianGaussianMixture(200).fit(blobs)
+
+
+def test_gaps_are_refused_unless_they_are_allowed(tmp_path, blobs):
+    X = blobs.copy()
+    X[3, 1] = np.nan
+    for missing in (np.float64, np.float32):
+        data = _lehr.Points.from_array(X.astype(missing), missing=True)
+        assert data.gaps == (1, 0)
+    with pytest.raises(ValueError, match="row 4, column 2: found NaN"):
+        _lehr.Points.from_array(X)
+    X[3, 1] = np.inf
+    with pytest.raises(ValueError, match="row 4, column 2: found inf"):
+        _lehr.Points.from_array(X, missing=True)
+    table = tmp_path / "gaps.csv"
+    table.write_text("a,b\n" + "\n".join(f"{a!r},{'' if n == 5 else repr(b)}" for n, (a, b) in enumerate(blobs.tolist())))
+    mixture = BayesianGaussianMixture(2, data_options={"missing": "drop-rows"}, random_state=0).fit(table)
+    without = BayesianGaussianMixture(2, random_state=0).fit(np.delete(blobs, 5, axis=0))
+    np.testing.assert_array_equal(mixture.means_, without.means_)
+    for nonsense in ("", "yes", "Model", 1, ["model"]):
+        with pytest.raises(ValueError, match="data_options"):
+            BayesianGaussianMixture(2, data_options={"missing": nonsense}).fit(table)
+
+
+def test_gaps_of_arrow_frames(blobs):
+    pyarrow = pytest.importorskip("pyarrow")
+    column = blobs[:, 0].tolist()
+    column[7] = None
+    frame = pyarrow.table({"a": column, "b": blobs[:, 1]})
+    assert _lehr.Points.from_arrow(frame, missing=True).gaps == (1, 0)
+    with pytest.raises(ValueError, match="column a has empty cells"):
+        _lehr.Points.from_arrow(frame)
+
+
+def test_a_constant_column_is_fitted_with_a_warning(blobs):
+    X = np.column_stack([blobs, np.full(len(blobs), 7.5)])
+    with pytest.warns(UserWarning, match=r"column 3 is constant \(always 7.5\) and adds nothing"):
+        mixture = BayesianGaussianMixture(3, random_state=0).fit(X)
+    plain = BayesianGaussianMixture(3, random_state=0).fit(blobs)
+    assert np.isfinite(mixture.lower_bounds_).all()
+    assert (mixture.predict(X) == plain.predict(blobs)).mean() > 0.95
+    # Numbers that spread around a large one are not constant.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*constant")
+        BayesianGaussianMixture(2, random_state=0, max_iter=500, tol=1e-2).fit(1e12 + blobs)

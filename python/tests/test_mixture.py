@@ -99,6 +99,12 @@ def test_given_priors_are_used_and_reported(blobs):
     mixture = BayesianGaussianMixture(2, mean_prior=[1.0, 2.0], covariance_prior=prior, random_state=0).fit(blobs)
     np.testing.assert_allclose(mixture.mean_prior_, [1.0, 2.0])
     np.testing.assert_allclose(mixture.covariance_prior_, prior)
+    for given in (2.0, [2.0, 2.0], 2 * np.eye(2)):
+        for covariance_type, expected in (("full", 2 * np.eye(2)), ("diag", [2.0, 2.0])):
+            mixture = BayesianGaussianMixture(
+                2, covariance_type=covariance_type, covariance_prior=given, random_state=0
+            ).fit(blobs)
+            np.testing.assert_allclose(mixture.covariance_prior_, expected)
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
@@ -317,6 +323,12 @@ def test_it_works_in_pipelines_and_searches(blobs):
         ({"degrees_of_freedom_prior": 0.5}, "degrees_of_freedom_prior = 0.5: must exceed"),
         ({"covariance_prior": [[1.0, 2.0], [2.0, 1.0]]}, "covariance_prior = the matrix given"),
         ({"mean_prior": [1.0, 2.0, 3.0]}, "mean_prior = 3 numbers"),
+        ({"mean_prior": [1e300, 1e300]}, "mean_prior = 1e300: column 1 of it is more than a million"),
+        ({"covariance_prior": [1.0, 2.0, 3.0]}, "covariance_prior = 3 numbers"),
+        ({"covariance_prior": [[1.0, 2.0]]}, "covariance_prior = an array of shape (1, 2)"),
+        ({"covariance_prior": -1.0}, "covariance_prior = the matrix given"),
+        ({"covariance_prior": np.inf}, "covariance_prior = an array of shape ()"),
+        ({"covariance_prior": np.ones((1, 1, 1))}, "covariance_prior = an array of shape (1, 1, 1)"),
         ({"random_state": -3}, "random_state = -3"),
         ({"init_params": np.ones((3, 3))}, "responsibilities to begin with are 3 x 3"),
     ],

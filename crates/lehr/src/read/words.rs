@@ -42,7 +42,8 @@ pub(super) fn listed(
         }
     }
     let places: Vec<usize> = (0..found.len()).filter(|&at| found[at].is_some()).collect();
-    if places.len() < 2 {
+    // Of all columns none would be left: the line may hold names, and the cell says more.
+    if places.len() < 2 || places.len() == selection.kept.len() {
         return None;
     }
     let mut shown: Vec<String> = places

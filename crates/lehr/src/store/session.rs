@@ -59,8 +59,6 @@ pub fn fit_with<M: Stored>(
     let began = Instant::now();
     let stop = Stop::new(watcher.stop_flag(), deadline(config.time));
     let model = unless_stopped(&stop, || begin.model(params, &items, parts.train()))?;
-    let notes = [items.data.notes(), items.data.notes_of_fit(), model.notes(&source.columns)];
-    notes.iter().flatten().for_each(|note| watcher.note(note));
     let config = &config.with_defaults_of(&model);
     let mut plan = config.check_as_it_is(&model, parts.train())?;
     if begin.is_given(&model) && plan.n_init > 1 {
@@ -71,6 +69,8 @@ pub fn fit_with<M: Stored>(
     let from = from.map(Resume::from);
     // The limit holds for all of it.
     plan.time = plan.time.map(|time| (time - began.elapsed().as_secs_f64()).max(0.0));
+    let notes = [items.data.notes(), items.data.notes_of_fit(), model.notes(&source.columns)];
+    notes.iter().flatten().for_each(|note| watcher.note(note));
     let (config, threads) = (RunConfig::new(&model, config, source), config.threads);
     let trace = Vec::new();
     Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
@@ -119,7 +119,6 @@ pub(super) fn update<M: Stored>(
 ) -> Result<Run<M>> {
     let Parent { mut model, config: old, saved, path, trace } = parent;
     model.check_fits(items.data, &old.data.columns)?;
-    items.data.notes().iter().for_each(|note| watcher.note(note));
     let source = DataSource { unknown_dropped: items.source.is_some(), ..items.describe() };
     let parts = Parts::new(items.data, config)?;
     model.extend(parts.train())?;
@@ -133,6 +132,7 @@ pub(super) fn update<M: Stored>(
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
         return Err(Error::config("step_size", plan.step_size, allowed));
     }
+    items.data.notes().iter().for_each(|note| watcher.note(note));
     let (population, threads) = (config.population, config.threads);
     let config =
         RunConfig { parent: path, population, origin, ..RunConfig::new(&model, &config, source) };

@@ -68,6 +68,10 @@ fn what_is_not_a_number_is_named() {
     let y = [2.5, 3.5];
     assert_eq!(
         of(y, [1, 1], &[], None),
+        "a.parquet: columns id (text or bytes), day (dates, times or decimals) do not hold numbers; leave them out (`drop = id,day`), or choose others with `columns`"
+    );
+    assert_eq!(
+        of(y, [1, 1], &["x", "id"], None),
         "a.parquet: column id does not hold numbers but text or bytes; leave it out with `drop`, or choose others with `columns`"
     );
     assert_eq!(

@@ -344,7 +344,7 @@ fn at(i: usize, j: usize) -> usize {
 fn standard_mean(given: &[f64], units: &Units) -> Result<Vec<f64>> {
     const FARTHEST: f64 = 1e6;
     let z = |j: usize| (given[j] - units.shift[j]) / units.scale[j];
-    if let Some(j) = (0..given.len()).find(|&j| !(z(j).abs() <= FARTHEST)) {
+    if let Some(j) = (0..given.len()).find(|&j| z(j).abs() > FARTHEST) {
         let allowed = format!(
             "column {} of it is more than a million standard deviations from the data's mean, {}; give it in \
              the data's units, or leave it out to use their mean",
