@@ -9,9 +9,9 @@ truncation does not change what is found below it.
 import numpy as np
 from scipy.special import betaln, digamma, gammaln, logsumexp
 
-MOST_PIECES = 50  # that k-means cuts the data into
-PIECE = 0.5  # items a piece has at least on average, times (d + 1)
-MOST_ITEMS = 5000  # that are looked at
+PIECES = 50  # that k-means cuts the data into, or K if that is more; of d + 1 items or more on average
+ITEMS = 40_000  # that are looked at, times d
+FEWEST_ITEMS, MOST_ITEMS = 2000, 5000  # but at least and at most so many, and 50 K
 KMEANS_SWEEPS = 20
 HARD_SWEEPS = 5  # of adapting pieces or clusters
 ROUNDS = 3  # of learning the prior
@@ -20,7 +20,7 @@ SOFT_SWEEPS = 5  # of variational inference for every number of clusters tried
 PATIENCE = 2  # numbers of clusters tried after the best
 SPREAD = 10.0  # deviations squared from the mean of all, of the one cluster that beta0 is told of
 SEARCHES = 2000  # items times searches: the fewer items, the more searches
-MOST_SEARCHES = 5
+MOST_SEARCHES = 3
 SHRINK = 1.0  # items that the data's covariance is worth in the learned one, times (d + 1)
 RIDGE = 1e-6
 
@@ -234,7 +234,7 @@ class Search:
         self.soft, self.paid, self.hard, self.learn, self.beta0 = soft, paid, adapt, learn, beta0
         self.C = (Z * w[:, None]).T @ Z / (self.n - 1 if self.n > 1 else self.n)
         self.C[np.diag_indices(self.d)] *= 1 + RIDGE
-        self.cost = 0.0  # sweeps over all items with MOST_PIECES clusters
+        self.cost = 0.0  # sweeps over all items with PIECES clusters
 
     def prior(self, parts=None):
         """The prior that clusters teach: their pooled covariance, and how far apart their means are."""
@@ -243,13 +243,14 @@ class Search:
             return Prior(np.zeros(d), self.beta0 or 1 / SPREAD, self.nu0, (self.nu0 - d - 1) * self.C, 1.0)
         k = len(parts.n)
         W = (parts.S.sum(0) + h * self.C) / (max(self.n - k, 0) + h)
+        W[np.diag_indices(d)] += RIDGE * np.diag(self.C)
         far = np.einsum("ki,ij,kj->", parts.mean, np.linalg.inv(W), parts.mean) / d
         return Prior(np.zeros(d), self.beta0 or k / (far + SPREAD), self.nu0, (self.nu0 - d - 1) * W, 1.0)
 
     def adapted(self, labels, prior):
         if not self.hard:
             return labels
-        self.cost += HARD_SWEEPS * (labels.max() + 1) / MOST_PIECES
+        self.cost += HARD_SWEEPS * (labels.max() + 1) / PIECES
         return adapt(self.Z, self.w, labels, prior)
 
     def parts(self, labels):
@@ -269,7 +270,7 @@ class Search:
             parts = Parts.of(self.Z, self.w, R)
             prior = self.prior(parts)
             R, bound = sweep(self.Z, self.w, parts, prior)
-            self.cost += len(parts.n) / MOST_PIECES
+            self.cost += len(parts.n) / PIECES
         if self.paid:
             # The scatter was learned: half a log of the items that inform it, for each of its numbers.
             informed = (self.nu0 * parts.n / (self.nu0 + parts.n)).sum()
@@ -309,7 +310,7 @@ class Search:
         rng = np.random.default_rng(seed)
         best = self.climb(np.zeros(len(self.Z), int))
         n = len(self.Z)
-        most = int(min(MOST_PIECES, n / (PIECE * (self.d + 1))))
+        most = int(min(max(PIECES, self.most), n // (self.d + 1)))
         self.exact = None
         for _ in range(int(np.clip(SEARCHES // n, 1, MOST_SEARCHES))):
             for pieces in (most, most // 3, most // 9):
@@ -322,15 +323,16 @@ class Search:
         return best
 
 
-def sample(n, most, seed=0):
-    return np.arange(n) if n <= most else np.sort(np.random.default_rng(seed).permutation(n)[:most])
+def sample(n, d, K):
+    most = int(max(np.clip(ITEMS // d, FEWEST_ITEMS, MOST_ITEMS), 50 * K))
+    return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).permutation(n)[:most])
 
 
 def default_prior_and_start(X, K, kind="dpgmm", weights=None, seed=0, **options):
     """The prior in the data's units, the items looked at and their responsibilities (N' x K) to start with."""
     w = np.ones(len(X)) if weights is None else np.asarray(weights, float)
     items = np.flatnonzero(w > 0)
-    items = items[sample(len(items), MOST_ITEMS)]
+    items = items[sample(len(items), X.shape[1], K)]
     _, mean, scale = standardised(X[w > 0], w[w > 0])
     w = w[items] * (w.sum() / w[items].sum())
     Z = (X[items] - mean) / scale
