@@ -241,11 +241,12 @@ class Search:
         d, h = self.d, SHRINK * (self.d + 1)
         if parts is None or not self.learn:
             return Prior(np.zeros(d), self.beta0 or 1 / SPREAD, self.nu0, (self.nu0 - d - 1) * self.C, 1.0)
-        k = len(parts.n)
+        real = parts.n >= 1  # some are on their way out
+        k, mean = real.sum(), parts.mean[real]
         W = (parts.S.sum(0) + h * self.C) / (max(self.n - k, 0) + h)
         W[np.diag_indices(d)] += RIDGE * np.diag(self.C)
-        far = np.einsum("ki,ij,kj->", parts.mean, np.linalg.inv(W), parts.mean) / d
-        return Prior(np.zeros(d), self.beta0 or k / (far + SPREAD), self.nu0, (self.nu0 - d - 1) * W, 1.0)
+        far = np.einsum("ki,ij,kj->", mean, np.linalg.inv(W), mean) / d
+        return Prior(np.zeros(d), self.beta0 or max(k, 1) / (far + SPREAD), self.nu0, (self.nu0 - d - 1) * W, 1.0)
 
     def adapted(self, labels, prior):
         if not self.hard:
