@@ -32,7 +32,7 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture  # noqa: E4
 from sklearn.model_selection import KFold  # noqa: E402
 from sklearn.neighbors import NearestNeighbors  # noqa: E402
 
-from priors_rules import Prior, default_prior_and_start, standardised  # noqa: E402
+from priors_rules import Parts, Prior, default_prior_and_start, standardised, sweep  # noqa: E402
 from priors_tables import tables  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -122,9 +122,12 @@ class Rule:
             if most == k or (R > 0).any(0).sum() <= k <= most:
                 break
         else:
-            prior, _, R = default_prior_and_start(self.X, k, kind, **self.options)
+            prior, items, R = default_prior_and_start(self.X, k, kind, **self.options)
             search = default_prior_and_start.search
-            self.known[k] = prior, _, R, search
+            if len(items) < len(self.X):  # the others by one sweep
+                parts = Parts.of(self.X[items], np.ones(len(items)), R[:, (R > 0).any(0)])
+                R = sweep(self.X, np.ones(len(self.X)), parts, with_alpha(prior, 1.0))[0]
+            self.known[k] = prior, items, R, search
         used = (R > 0).any(0).sum()
         start = np.zeros((len(R), k))
         start[:, :used] = R[:, :used]
@@ -134,7 +137,7 @@ class Rule:
     def full(self, k):
         """K clusters: so many as the joins of the search have at K."""
         search = self(k, "gmm")[2]
-        if search.exact is None or k not in search.exact[1]:
+        if search.exact is None or k not in search.exact[1] or len(search.Z) < len(self.X):
             return "kmeans"
         fine, path = search.exact
         return np.eye(k)[path[k][1][fine]]
@@ -245,8 +248,23 @@ def run_lehr(table, rows):
         rows(side, k, "density", np.concatenate(parts).mean())
 
 
+def run_fresh(table, rows):
+    """The rule and what was before, on tables that nothing was chosen by."""
+    X, n = table.X, len(table.X)
+    whole = Rule(X)
+    for name in (SHIPS, "before"):
+        how = CANDIDATES[name][1]
+        for k in sorted({k for k in (*TRUNCATIONS, table.k) if k <= n}):
+            fit = lehr_fit(X, k, "dpgmm", *how(X, k, "dpgmm", whole))
+            rows(f"dpgmm: {name}", k, "clusters", above_one_percent(fit.predict(X)))
+            if k == table.k:
+                rows(f"dpgmm: {name}", k, "ari", adjusted_rand_score(table.truth, fit.predict(X)))
+        fit = lehr_fit(X, table.k, "gmm", *how(X, table.k, "gmm", whole))
+        rows(f"gmm: {name}", table.k, "ari", adjusted_rand_score(table.truth, fit.predict(X)))
+
+
 def run_ablation(table, rows):
-    """The dpgmm, truncated at 20; density by the first three folds. Small tables only."""
+    """The dpgmm, truncated at 20, small tables only. Density by three folds where the number of clusters is no test."""
     X = table.X
     if len(X) > 1000:
         return
@@ -256,6 +274,8 @@ def run_ablation(table, rows):
         fit = lehr_fit(X, 20, "dpgmm", prior, start)
         rows(side, 20, "clusters", above_one_percent(fit.predict(X)))
         rows(side, 20, "cost", search.cost)
+        if table.clear:
+            continue
         parts = []
         for train, test in folds(X, 3):
             prior, start, _ = Rule(X[train], **options)(20, "dpgmm")
@@ -393,12 +413,14 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a few tables only")
     parser.add_argument("--only", nargs="+", metavar="TABLE", help="these tables only")
     parser.add_argument("--side", nargs="+", choices=["lehr", "ablation", "sklearn"], default=["lehr", "ablation", "sklearn"])
+    parser.add_argument("--fresh", type=int, metavar="S", help="planted tables with seeds S higher, numbers of clusters and ARI only")
     parser.add_argument("--out", type=Path, help="where to write")
     parser.add_argument("--raw", default="raw.csv", help="the name of the raw results")
     parser.add_argument("--summary", type=Path, metavar="DIR", help="print the tables of a run and end")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    chosen = tables(options.quick)
+    shift = options.fresh or 0
+    chosen = tables(options.quick, shift)
     if options.summary:
         print(summary(options.summary, chosen))
         return
@@ -411,13 +433,13 @@ def main():
         writer.writerow(["table", "side", "k", "metric", "value"])
         for table in chosen:
             begin = time.perf_counter()
-            for side in options.side:
-                {"lehr": run_lehr, "ablation": run_ablation, "sklearn": run_sklearn}[side](
+            for side in ["fresh"] if shift else options.side:
+                {"fresh": run_fresh, "lehr": run_lehr, "ablation": run_ablation, "sklearn": run_sklearn}[side](
                     table, lambda side, k, metric, x, t=table: writer.writerow([t.name, side, k, metric, f"{x:.6g}"])
                 )
             file.flush()
             print(f"{table.name}: {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
-    text = summary(out, tables(options.quick))
+    text = summary(out, tables(options.quick, shift))
     (out / "summary.md").write_text(text)
     print(text)
 

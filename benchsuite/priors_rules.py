@@ -19,8 +19,9 @@ JOINS = 3  # times that clusters are adapted and joined again, in a round
 SOFT_SWEEPS = 5  # of variational inference for every number of clusters tried
 PATIENCE = 2  # numbers of clusters tried after the best
 SPREAD = 10.0  # deviations squared from the mean of all, of the one cluster that beta0 is told of
-SEARCHES = 2000  # items times searches: the fewer items, the more searches
-MOST_SEARCHES = 3
+SEARCHES = 4000  # items times searches: the fewer items, the more searches
+MOST_SEARCHES = 5
+FINALISTS, MORE_SWEEPS = 3, 20  # the best climb on
 SHRINK = 1.0  # items that the data's covariance is worth in the learned one, times (d + 1)
 RIDGE = 1e-6
 
@@ -227,10 +228,11 @@ def sweep(Z, w, parts, prior):
 class Search:
     """The rule on standardised items."""
 
-    def __init__(self, Z, w, most, nu0=None, soft=SOFT_SWEEPS, paid=True, adapt=True, learn=True, beta0=None):
+    def __init__(self, Z, w, most, nu0=None, soft=SOFT_SWEEPS, paid=True, adapt=True, learn=True, beta0=None, finals=True):
         self.Z, self.w, self.most = Z, w, most
         self.n, self.d = w.sum(), Z.shape[1]
         self.nu0 = 2 * self.d + 2 if nu0 is None else nu0(self.d)
+        self.finals = finals
         self.soft, self.paid, self.hard, self.learn, self.beta0 = soft, paid, adapt, learn, beta0
         self.C = (Z * w[:, None]).T @ Z / (self.n - 1 if self.n > 1 else self.n)
         self.C[np.diag_indices(self.d)] *= 1 + RIDGE
@@ -264,10 +266,13 @@ class Search:
         return Parts(n, mean, S)
 
     def climb(self, labels):
-        """A few sweeps with the prior learned along: score, responsibilities, prior."""
         R = np.zeros((len(self.Z), labels.max() + 1))
         R[np.arange(len(self.Z)), labels] = 1
-        for _ in range(max(self.soft, 1)):
+        return self.climb_on(R, max(self.soft, 1))
+
+    def climb_on(self, R, sweeps):
+        """A few sweeps with the prior learned along: score, responsibilities, prior."""
+        for _ in range(sweeps):
             parts = Parts.of(self.Z, self.w, R)
             prior = self.prior(parts)
             R, bound = sweep(self.Z, self.w, parts, prior)
@@ -309,19 +314,22 @@ class Search:
 
     def run(self, seed=0):
         rng = np.random.default_rng(seed)
-        best = self.climb(np.zeros(len(self.Z), int))
+        found = [(*self.climb(np.zeros(len(self.Z), int)), None)]
         n = len(self.Z)
         most = int(min(max(PIECES, self.most), n // (self.d + 1)))
-        self.exact = None
         for _ in range(int(np.clip(SEARCHES // n, 1, MOST_SEARCHES))):
             for pieces in (most, most // 3, most // 9):
-                if pieces < 2:
-                    continue
-                for found in self.chain(pieces, rng):
-                    if found[0] > best[0]:
-                        best = found
-                        self.exact = self.fine, self.path
-        return best
+                if pieces >= 2:
+                    found += [(*climbed, (self.fine, self.path)) for climbed in self.chain(pieces, rng)]
+        found.sort(key=lambda x: -x[0])  # stable: the first of equals
+        if self.soft and self.finals:
+            # The best of each number of clusters, the best few of these.
+            numbers = [x[1].shape[1] for x in found]
+            firsts = [x for i, x in enumerate(found) if numbers[i] not in numbers[:i]][:FINALISTS]
+            found = [(*self.climb_on(x[1], MORE_SWEEPS), x[3]) for x in firsts]
+        best = max(found, key=lambda x: x[0])
+        self.exact = best[3]
+        return best[:3]
 
 
 def sample(n, d, K):

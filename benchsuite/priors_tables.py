@@ -99,14 +99,17 @@ class Table:
         self.k = len(np.unique(truth))
 
 
-def tables(quick=False):
+def tables(quick=False, shift=0):
+    """All tables; with a shift, planted ones of other seeds only."""
     out = []
     for row in PLANTED[:: 4 if quick else 1]:
-        X, truth = planted(*row)
+        X, truth = planted(*row[:-1], row[-1] + shift)
         name, family, _, _, k, apart, _ = row
         # Where the number of clusters must be found: Gaussian clusters, 4 or more deviations apart (or one).
         clear = family != "t" and (apart >= 4 or k == 1)
-        out.append(Table(name, family, X, truth, clear))
+        out.append(Table(f"{name}+{shift}" if shift else name, family, X, truth, clear))
+    if shift:
+        return out
     for name, load in list(REAL.items())[: 1 if quick else None]:
         data = load()
         out.append(Table(name, "real", np.ascontiguousarray(data.data), data.target, None))
