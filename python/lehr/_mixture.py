@@ -17,6 +17,7 @@ from .errors import DataError, SettingError, told
 
 # What Python calls the choices of a setting.
 _STARTS = {
+    "merge": "merge",
     "kmeans": "kmeans",
     "k-means++": "kmeans-plus-plus",
     "random": "responsibilities",
@@ -51,9 +52,10 @@ class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
         Passes over the data.
     n_init : int, default=1
         How many starts to try; the best by bound is kept.
-    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'} or array, default='kmeans'
+    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data', 'merge'} or array, default='kmeans'
         Where a fit begins. An array of shape (n_samples, n_components) holds the responsibilities to begin with.
         'kmeans' is k-means from one k-means++ start, 'k-means++' its seeds alone; see `init_units`.
+        'merge' cuts the data into pieces and joins them while the evidence rises, to n_components or fewer.
     weight_concentration_prior_type : {'dirichlet_process', 'dirichlet_distribution'}, \
 default='dirichlet_process'
         The prior of the weights.
@@ -101,6 +103,11 @@ default='dirichlet_process'
         of large numbers decides, or standard deviations of each column, as the command line does.
     sort_components : bool, default=False
         Sort components by size after each step, which makes the bound of a Dirichlet process better.
+    priors : {'scikit-learn', 'learned', 'volume'}, default='scikit-learn'
+        Where priors that are None come from. 'learned' is what the command line does: from clusters that are found
+        before the fit, so that the number of clusters of a Dirichlet process does not depend on `n_components`; the
+        default 'kmeans' of `init_params` then becomes 'merge'. 'volume' is the data's covariance over
+        ``n_components ** (2 / n_features)``.
     n_jobs : int, default=None
         Threads; None and -1 are all cores. Does not change results.
     data_options : dict, default=None
@@ -194,6 +201,7 @@ covariance_prior_ : float or ndarray
         time_limit=None,
         init_units="own",
         sort_components=False,
+        priors="scikit-learn",
         n_jobs=None,
         data_options=None,
     ):
@@ -225,6 +233,7 @@ covariance_prior_ : float or ndarray
         self.time_limit = time_limit
         self.init_units = init_units
         self.sort_components = sort_components
+        self.priors = priors
         self.n_jobs = n_jobs
         self.data_options = data_options
 
@@ -236,12 +245,13 @@ covariance_prior_ : float or ndarray
     def _params(self):
         """The model's settings, as the command line's configuration file has them."""
         given = {} if isinstance(self.init_params, str) else {"start": "kmeans"}
+        if self.priors == "learned" and isinstance(self.init_params, str) and self.init_params == "kmeans":
+            given = {"start": "merge"}
         return self._checked(
             "own",
             components=whole("n_components", self.n_components, least=1),
             mean=_numbers("mean_prior", self.mean_prior, [1]),
             scatter=_matrix("covariance_prior", self.covariance_prior),
-            defaults="scikit-learn",
             **given,
         )
 

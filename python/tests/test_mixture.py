@@ -107,6 +107,19 @@ def test_given_priors_are_used_and_reported(blobs):
             np.testing.assert_allclose(mixture.covariance_prior_, expected)
 
 
+@pytest.mark.parametrize("n_components", [10, 20, 50])
+def test_our_priors_find_the_number_of_clusters_by_one_word(n_components):
+    rng = np.random.default_rng(0)
+    X = np.array([[0, 0], [7, 0], [0, 7], [7, 7.0]])[rng.integers(4, size=400)] + rng.normal(size=(400, 2))
+    mixture = BayesianGaussianMixture(n_components, priors="learned", random_state=0, max_iter=500).fit(X)
+    sizes = np.bincount(mixture.predict(X), minlength=n_components)
+    assert (sizes > 4).sum() == 4
+    # What it was told is scikit-learn's unless it is asked for.
+    assert BayesianGaussianMixture().priors == "scikit-learn"
+    with pytest.raises(SettingError, match="priors = 'mine': must be"):
+        BayesianGaussianMixture(2, priors="mine").fit(X)
+
+
 @pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
 def test_missing_values_are_part_of_the_model(covariance_type):
     rng = np.random.default_rng(1)

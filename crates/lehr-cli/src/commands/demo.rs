@@ -13,7 +13,7 @@ use lehr::data::Points;
 use lehr::fit::Observation;
 use lehr::fit::{Fitted, Watcher};
 use lehr::math::rng::{Address, Purpose};
-use lehr::models::mixture::{Mixture, MixtureParams, Start};
+use lehr::models::mixture::{Defaults, Mixture, MixtureParams, Start};
 use lehr_plot::terminal::{TermSeries, chart};
 use lehr_plot::{Colour, Figure, Panel, Series};
 
@@ -73,7 +73,11 @@ struct Row<'a> {
 /// Runs the demonstration.
 pub fn run(args: DemoArgs) -> anyhow::Result<End> {
     let (points, truth) = made_up_mixture(args.seed)?;
-    let params = MixtureParams { start: Start::Points, ..MixtureParams::gmm(N_CLUSTERS) };
+    let params = MixtureParams {
+        start: Start::Points,
+        defaults: Defaults::Volume,
+        ..MixtureParams::gmm(N_CLUSTERS)
+    };
     let mixture = Mixture::new(params, &points)?;
     let mut methods = methods(args.seed);
     for method in &mut methods {

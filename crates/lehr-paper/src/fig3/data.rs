@@ -4,7 +4,7 @@ use anyhow::{Context, ensure};
 
 use lehr::data::Points;
 use lehr::math::rng::{Address, Purpose, Rng};
-use lehr::models::mixture::{Factorisation, Mixture, MixtureParams, Start};
+use lehr::models::mixture::{Defaults, Factorisation, Mixture, MixtureParams, Start};
 
 /// Pima Indians Diabetes, with its names; see the README beside it.
 const PIMA: &str = include_str!("../../data/pima.csv");
@@ -38,6 +38,7 @@ pub fn sets(seed: u64) -> anyhow::Result<Vec<Set>> {
         let params = MixtureParams {
             factorisation: Factorisation::Independent,
             start: Start::Points,
+            defaults: Defaults::Volume,
             ..MixtureParams::gmm(components)
         };
         let mixture = Mixture::new(params, &points)?;

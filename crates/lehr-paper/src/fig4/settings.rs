@@ -2,7 +2,7 @@
 
 use lehr::FitConfig;
 use lehr::data::Points;
-use lehr::models::mixture::{Factorisation, MixtureParams, Start};
+use lehr::models::mixture::{Defaults, Factorisation, MixtureParams, Start};
 use lehr::step::schedule::Effective;
 
 use super::Fig4;
@@ -14,7 +14,7 @@ pub const TRUNCATION: usize = 50;
 pub const BATCHES: [usize; 5] = [10, 20, 30, 40, 50];
 /// M as a share of |S|.
 pub const SHARES: [f64; 3] = [0.2, 0.4, 0.6];
-/// The priors of a cluster's shape, which decide what counts as one: the library's, under which 50 clusters
+/// The priors of a cluster's shape, which decide what counts as one: `volume`, under which 50 clusters
 /// share the data's volume, and scikit-learn's, under which one cluster is as wide as the data.
 pub const PRIORS: [&str; 2] = ["narrow prior", "broad prior"];
 
@@ -28,6 +28,7 @@ pub fn params(points: &Points) -> [MixtureParams; 2] {
     let narrow = MixtureParams {
         factorisation: Factorisation::Independent,
         start: Start::Points,
+        defaults: Defaults::Volume,
         ..MixtureParams::dpgmm(TRUNCATION)
     };
     let broad = MixtureParams { scatter: Some(covariance(points)), ..narrow.clone() };

@@ -6,7 +6,7 @@ use lehr::FitConfig;
 use lehr::data::Points;
 use lehr::math::packed::Symmetric;
 use lehr::math::rng::{Address, Purpose, Rng};
-use lehr::models::mixture::{Mixture, MixtureParams};
+use lehr::models::mixture::{Defaults, Mixture, MixtureParams, Start};
 
 use super::predict::Cumulants;
 
@@ -60,7 +60,12 @@ impl Population {
         let mut rng = Address::new(seed, Purpose::Data, 0, 1).rng(0);
         let points = overlapping_clusters(&mut rng)?;
         let k = SHARES.len();
-        let mixture = Mixture::new(MixtureParams::gmm(k), &points)?;
+        let params = MixtureParams {
+            defaults: Defaults::Volume,
+            start: Start::KmeansPlusPlus,
+            ..MixtureParams::gmm(k)
+        };
+        let mixture = Mixture::new(params, &points)?;
         let config = FitConfig { seed, ..FitConfig::default() };
         let fitted = lehr::fit(&mixture, &points).config(config).threads(1).run()?;
         let phi = mixture.responsibilities(fitted.state.lambda.table(), &points);
