@@ -61,10 +61,22 @@ fn new_rows_need_the_models_columns_and_no_others() {
     assert_eq!(place.ok("eval run same.csv --header no"), weighted);
     assert_ne!(place.ok("eval run plain.csv"), weighted);
     place.ok("partial run plain.csv -o more --steps 2");
-    place.ok("partial more turned.csv -o most --steps 2");
+    // What the first fit dropped, the second has not heard of.
+    let ended = place.run("partial more turned.csv --weight-column w -o most --steps 2");
+    let note = "note: the model was not fitted to column label; left aside\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, note));
     place.ok("transform most plain.csv -o out.csv");
-    let options = &place.read_json("most/config.json")["data"]["options"];
-    assert_eq!(options["model"]["names"], serde_json::json!(["a", "b", "c"]));
+    // The runs can read their data again.
+    let options = place.read_json("most/config.json")["data"]["options"].clone();
+    assert_eq!(options["columns"], serde_json::json!(["a", "b", "c"]));
+    assert_eq!(
+        (&options["drop"], &options["weight_column"]),
+        (&serde_json::json!([]), &"w".into())
+    );
+    place.ok("resume more --steps 1");
+    place.ok("resume most --steps 1");
+    place.ok("partial run same.csv --header no -o numbered --steps 1");
+    place.ok("resume numbered --steps 1");
 }
 
 #[test]

@@ -51,6 +51,9 @@ pub trait FromFile: Dataset + Sized {
     /// Makes relative paths in the options absolute: a run may be resumed from another folder.
     fn anchor(_options: &mut Self::Options) {}
 
+    /// Puts into the options what was found with them in this file, so that it is read in the same way again.
+    fn record(&self, _options: &mut Self::Options) {}
+
     /// Some of the items, for a hold-out split.
     fn subset(&self, items: &[u32]) -> Self;
 

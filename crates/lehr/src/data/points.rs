@@ -353,6 +353,17 @@ impl FromFile for Points {
         read::points(path, options)
     }
 
+    fn record(&self, options: &mut PointsOptions) {
+        if options.model.take().is_none() {
+            return;
+        }
+        let chosen = self.chosen.as_ref();
+        let called = |chosen: &Chosen| chosen.columns.iter().map(|&at| chosen.called(at)).collect();
+        options.columns = chosen.map(called).unwrap_or_default();
+        options.drop = Vec::new();
+        options.weight_column = chosen.and_then(|chosen| Some(chosen.called(chosen.weight?)));
+    }
+
     fn subset(&self, items: &[u32]) -> Self {
         self.subset(items)
     }

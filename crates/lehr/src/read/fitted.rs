@@ -24,9 +24,19 @@ pub struct Chosen {
     pub weight: Option<usize>,
 }
 
+impl Chosen {
+    /// What to call the column at a place, counted from 0: its name if no other has it, else its number.
+    pub(crate) fn called(&self, at: usize) -> String {
+        let alone = |name: &&String| self.names.iter().filter(|other| other == name).count() == 1;
+        match self.names.get(at).filter(|name| !name.is_empty()).filter(alone) {
+            Some(name) => name.clone(),
+            None => (at + 1).to_string(),
+        }
+    }
+}
+
 /// What is known of the columns that a model was fitted to, by which those of a new table are found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FittedColumns {
     /// How many columns the model has.
     pub n_dims: usize,
@@ -41,7 +51,6 @@ pub struct FittedColumns {
     /// See `columns`.
     pub weight_column: Option<String>,
     /// Columns of the new table that are used for something else.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<String>,
 }
 

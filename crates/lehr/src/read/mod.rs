@@ -61,8 +61,9 @@ pub struct PointsOptions {
     /// What becomes of rows with missing values.
     pub missing: Missing,
     /// The columns of the model that the rows are for, if it was fitted to others before: they are found by
-    /// name, or by position where there are no names, and all others are left aside.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// name, or by position where there are no names, and all others are left aside. No setting: a run records
+    /// the columns that were found.
+    #[serde(skip)]
     pub model: Option<FittedColumns>,
 }
 

@@ -184,6 +184,24 @@ impl<'a> Records<'a> {
         Ok(true)
     }
 
+    /// Shows the current record's cells, counted from 0, where they are; how many they are.
+    pub(super) fn see_cells(&mut self, mut see: impl FnMut(usize, &[u8])) -> Result<usize> {
+        let mut n_cells = 0;
+        let see = |cell: &[u8]| {
+            see(n_cells, cell);
+            n_cells += 1;
+        };
+        if self.split_quoted()? {
+            self.quoted.iter().for_each(see);
+        } else {
+            match self.separator {
+                Separator::Byte(byte) => self.text.split(|&b| b == byte).for_each(see),
+                Separator::Blanks => blank_split(&self.text).for_each(see),
+            }
+        }
+        Ok(n_cells)
+    }
+
     /// The current record's cells, copied.
     pub(super) fn cells(&mut self) -> Result<Vec<Vec<u8>>> {
         if self.split_quoted()? {

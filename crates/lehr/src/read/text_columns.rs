@@ -71,14 +71,17 @@ fn of_text(source: Source<'_>, header: Header, wanted: &[(&str, &str)]) -> Resul
     if has_names && !records.read_record()? {
         return Ok(columns);
     }
+    drop(first);
     loop {
-        let cells = records.cells()?;
-        if cells.len() != n_columns {
-            let message = ragged(cells.len(), n_columns, first_line, records.separator.name());
+        let n_cells = records.see_cells(|at, cell| {
+            let same = columns.iter_mut().zip(&places).filter(|&(_, &place)| place == at);
+            same.for_each(|(column, _)| {
+                column.cells.push(String::from_utf8_lossy(cell).into_owned());
+            });
+        })?;
+        if n_cells != n_columns {
+            let message = ragged(n_cells, n_columns, first_line, records.separator.name());
             return Err(Error::parse_at(path, records.line, None, message));
-        }
-        for (column, &at) in columns.iter_mut().zip(&places) {
-            column.cells.push(String::from_utf8_lossy(&cells[at]).into_owned());
         }
         if !records.read_record()? {
             return Ok(columns);

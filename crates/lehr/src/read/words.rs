@@ -11,6 +11,8 @@ use crate::error::{advice, setting};
 
 /// How many rows are looked at; a column that has no word in so many is one of numbers.
 const MOST_ROWS: usize = 10_000;
+/// More columns than this are no table that somebody has named column by column.
+const MOST_COLUMNS: usize = 10_000;
 /// How many columns a message shows; all of them are in what to leave out.
 const MOST_SHOWN: usize = 12;
 
@@ -22,20 +24,23 @@ pub(super) fn listed(
     selection: &Selection,
     path: &Path,
 ) -> Option<Error> {
+    if selection.places.len() > MOST_COLUMNS {
+        return None;
+    }
     // For each column of the file the line and text of its first word.
     let mut found: Vec<Option<(u64, Vec<u8>)>> = vec![None; selection.places.len()];
     for _ in 0..MOST_ROWS {
         // What else is wrong with the file is told once its words are out of the way.
-        let Ok(cells) = records.cells() else { break };
-        if cells.len() != found.len() {
-            break;
-        }
-        for ((at, cell), first) in cells.iter().enumerate().zip(&mut found) {
-            let is_value = matches!(selection.places[at], ColumnRef::Value(_));
-            if is_value && first.is_none() && is_word(cell) && !is_decimal_comma(cell.trim_ascii())
-            {
-                *first = Some((records.line, cell.trim_ascii().to_vec()));
+        let line = records.line;
+        let seen = records.see_cells(|at, cell| {
+            let is_value = matches!(selection.places.get(at), Some(ColumnRef::Value(_)));
+            let cell = cell.trim_ascii();
+            if is_value && found[at].is_none() && is_word(cell) && !is_decimal_comma(cell) {
+                found[at] = Some((line, cell.to_vec()));
             }
+        });
+        if !seen.is_ok_and(|n_cells| n_cells == found.len()) {
+            break;
         }
         if !records.read_record().unwrap_or(false) {
             break;

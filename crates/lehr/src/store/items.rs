@@ -35,6 +35,7 @@ impl<'a, M: Stored> Items<'a, M> {
     pub(super) fn describe(&self) -> DataSource<ReadOptions<M>> {
         let mut options = self.source.map(|(_, options)| options.clone()).unwrap_or_default();
         M::Data::anchor(&mut options);
+        self.data.record(&mut options);
         DataSource {
             path: self
                 .source
