@@ -15,6 +15,7 @@ use lehr::fit::{
     Driver, DriverPart, Fitted, Observation, Outcome, Progress, Resume, RunId, Session, State,
     Watcher,
 };
+use lehr::models::mixture::{Defaults, Start};
 use lehr::models::{Mixture, MixtureParams};
 use lehr::settings::Plan;
 use lehr::store::{self, Begin, Disk, Extension, Items, Run, RunDirectory};
@@ -225,7 +226,12 @@ impl Place {
         let config =
             FitConfig { seed: 3, checkpoint_every: Some(1), threads: 1, ..FitConfig::default() };
         let (begin, mut disk) = (Begin::Random, Disk::new(run)?);
-        let params = MixtureParams::gmm(8);
+        // A start that leaves something to find.
+        let params = MixtureParams {
+            start: Start::KmeansPlusPlus,
+            defaults: Defaults::Volume,
+            ..MixtureParams::gmm(8)
+        };
         store::fit_with(&Kicks { tries: TRIES }, items, params, &config, begin, &mut disk, watcher)
     }
 

@@ -328,7 +328,7 @@ fn a_ridge_widens_every_component_by_itself() {
         mixture.components(&lambda)[0].covariance.clone()
     };
     let (plain, wide) = (covariance(0.0), covariance(0.5));
-    let expected = 0.5 * 60.0 / 64.0; // nu = 4 + 60
+    let expected = 0.5 * 60.0 / 66.0; // nu = 6 + 60
     for (at, widened) in [expected, 0.0, 0.0, expected].into_iter().enumerate() {
         assert!((wide[at] - plain[at] - widened).abs() < 1e-9, "{at}: {wide:?} {plain:?}");
     }

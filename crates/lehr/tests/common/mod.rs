@@ -12,7 +12,7 @@ use lehr::fit::{Fitted, State, Watcher};
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::math::table::Table;
 use lehr::model::{Model, SharedModel};
-use lehr::models::mixture::{Covariance, Factorisation, Start, Weights};
+use lehr::models::mixture::{Covariance, Defaults, Factorisation, Start, Weights};
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Shipped};
 use lehr::{FitConfig, Result};
 
@@ -42,14 +42,19 @@ pub fn clusters(
     Points::new(values, n_dims).unwrap()
 }
 
-/// The settings of every kind of mixture, with a name for messages.
+/// The settings of every kind of mixture, with a name for messages; with a plain prior and start, so that weighted items
+/// are exactly like copies. `defaults.rs` has what is learned.
 pub fn every_mixture(components: usize) -> Vec<(String, MixtureParams)> {
     let mut all = Vec::new();
     for factorisation in [Factorisation::NormalWishart, Factorisation::Independent] {
         for weights in [Weights::Dirichlet, Weights::Sticks] {
             for covariance in SHAPES {
                 let name = format!("{factorisation:?}, {weights:?}, {covariance:?}");
-                let base = MixtureParams::gmm(components);
+                let base = MixtureParams {
+                    start: Start::KmeansPlusPlus,
+                    defaults: Defaults::Volume,
+                    ..MixtureParams::gmm(components)
+                };
                 all.push((name, MixtureParams { factorisation, weights, covariance, ..base }));
             }
         }
