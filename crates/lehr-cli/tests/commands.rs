@@ -188,7 +188,8 @@ fn transform_writes_every_format() {
 fn show_tells_a_person_what_they_want_to_know() {
     let place = place();
     place.ok(
-        "fit gmm points.csv -k 3 --batch 50 --effective 10 --steps 60 --n-init 2 --holdout 30 -o a",
+        "fit gmm points.csv -k 3 --batch 50 --effective 10 --steps 60 --n-init 2 --holdout 30 \
+         --priors volume --start kmeans-plus-plus -o a",
     );
     let text = place.ok("show a");
     for part in [

@@ -37,7 +37,7 @@ fn limited(place: &Place, blocks: u64, line: &str) -> String {
 }
 
 /// A fit whose checkpoint, and nothing else, has more than 10 kB.
-const FIT: &str = "fit gmm points.csv -k 10 --batch 50 --effective 20 --tol 0 --steps 40 --checkpoint-every 5 --eval-every 20";
+const FIT: &str = "fit gmm points.csv -k 10 --priors volume --start kmeans-plus-plus --batch 50 --effective 20 --tol 0 --steps 40 --checkpoint-every 5 --eval-every 20";
 
 fn place() -> Place {
     let place = Place::new();

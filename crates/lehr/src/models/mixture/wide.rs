@@ -73,28 +73,29 @@ impl Size {
 
     pub(super) fn cost(&self) -> Cost {
         let Size { batch, components, dims, covariance, sticks, joint, threads } = *self;
-        let (k, d) = (components as u64, dims as u64);
+        let (k, d) = (components as u128, dims as u128);
         let shape = Shape::new(covariance, dims);
-        let (packed, of_means) = (shape.scatter().len() as u64, shape.of_means().len() as u64);
+        let (packed, of_means) = (shape.scatter().len() as u128, shape.of_means().len() as u128);
         // Tied components have one matrix for all of them.
         let (tied, matrices) = (shape.is_tied(), if shape.is_tied() { 1 } else { k });
-        let width = k * (1 + u64::from(sticks) + d + if joint { 1 } else { of_means }) + matrices * (1 + packed);
+        let width = k * (1 + u128::from(sticks) + d + if joint { 1 } else { of_means }) + matrices * (1 + packed);
         let raw = k * (1 + d) + matrices * packed;
-        let sharding = Sharding::for_dense(&Layout::one_phase(1, 0, raw as usize));
+        let sharding = Sharding::for_dense(&Layout::one_phase(1, 0, usize::try_from(raw).unwrap_or(usize::MAX)));
         let shards = batch.div_ceil(SHARD).max(1);
         // Lambda, a copy of it to go back to, statistics, expectations, and those of the shards of a wave.
-        let held = 2 * width + 2 * raw + shards.min(sharding.wave) as u64 * raw;
+        let held = 2 * width + 2 * raw + shards.min(sharding.wave) as u128 * raw;
         // A thread has sums for both kinds of tiles, and the matrices of a component.
-        let padded = pad_to_lanes(components) as u64;
+        let padded = pad_to_lanes(components) as u128;
         let features = 1 + d + if tied { 0 } else { packed };
         let of_thread = features * padded
-            + k * pad_features(features as usize) as u64
-            + (d + 2 * padded) * TILE as u64
+            + k * pad_features(features as usize) as u128
+            + (d + 2 * padded) * TILE as u128
             + (if tied { 8 } else { 6 }) * packed;
         // The prior, with its text; a checkpoint has lambda, and covariances row by row.
         let dense = if self.is_matrix() { d * d } else { packed };
         let fixed = 14 * packed + 2 * k * dense;
-        let numbers = held + fixed + threads as u64 * of_thread;
+        let numbers = held + fixed + threads as u128 * of_thread;
+        let numbers = u64::try_from(numbers).unwrap_or(u64::MAX);
         // In sixths of d^3: a factor, an inverse and a product with itself are 1 each. Joint: 2 for the expectations,
         // 2 for the test of the domain, 3 for the bound. Independent: 6, 21 with the two updates, 8.
         let sixths = if joint { 7.0 } else { 35.0 };
@@ -103,7 +104,7 @@ impl Size {
         let of_item = if tied { 2 * packed + 3 * k * d } else { k * (2 * packed + d) };
         let of_items = batch as f64 * of_item as f64;
         let share = |parts: usize| threads.min(parts).max(1) as f64;
-        let rate = if packed <= IN_CACHE { MATRIX_RATE } else { LARGE_MATRIX_RATE };
+        let rate = if packed <= IN_CACHE as u128 { MATRIX_RATE } else { LARGE_MATRIX_RATE };
         let seconds = of_matrices / rate / share(components)
             + of_items / ITEM_RATE / share(shards);
         Cost { numbers, of_matrices, of_items, seconds }
@@ -119,6 +120,9 @@ pub(super) fn foresee(
     threads: usize,
     available: u64,
 ) -> Result<Option<Advice>> {
+    if params.components > n_items || n_items < 2 {
+        return Ok(None); // such a mixture is refused for that
+    }
     let size = Size::of(params, n_items, dims, batch, threads);
     let cost = size.cost();
     let bytes = cost.numbers.saturating_mul(8);
