@@ -306,7 +306,10 @@ fn mixtures_go_on_with_new_points_too() {
     place.ok("fit gmm a.csv -k 3 --batch 50 --steps 30 --tol 0 -o a");
     assert_eq!(place.json("partial a b.csv --json -o b")["steps"], 36);
     place.write("narrow.csv", "a,b\n1,2\n3,4\n5,7\n");
-    place.fails("partial a narrow.csv --batch 2 -o c", &["narrow.csv: ", "column c of the model is not there"]);
+    place.fails(
+        "partial a narrow.csv --batch 2 -o c",
+        &["narrow.csv: ", "column c of the model is not there"],
+    );
 }
 
 #[test]

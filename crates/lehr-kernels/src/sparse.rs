@@ -68,7 +68,9 @@ fn accumulate_sparse_body<L: Lanes>(
             Second::Norm => {
                 features[at] = features[1..at].iter().fold(0.0, |sum, x| sum + x * x);
             }
-            Second::Squares => (0..n_dims).for_each(|i| features[at + i] = features[1 + i] * features[1 + i]),
+            Second::Squares => {
+                (0..n_dims).for_each(|i| features[at + i] = features[1 + i] * features[1 + i])
+            }
             Second::Triangle => triangle::<L>(n_dims, features),
         }
         for (chunk, row) in row.chunks(CHUNK).enumerate() {

@@ -36,7 +36,8 @@ struct Sizes {
     second: Second,
 }
 
-const EVERY_SECOND: [Second; 4] = [Second::Nothing, Second::Norm, Second::Squares, Second::Triangle];
+const EVERY_SECOND: [Second; 4] =
+    [Second::Nothing, Second::Norm, Second::Squares, Second::Triangle];
 
 /// Every length on its own, the others small; every kind of second moments.
 fn every_size() -> impl Iterator<Item = Sizes> {
@@ -128,7 +129,10 @@ fn check_whitened(items: usize, dims: usize, scale: f64, seed: u64) {
             let size: f64 = shift[i].abs() + terms.clone().map(f64::abs).sum::<f64>();
             let (got, expected) = (out[i * items + n], terms.sum::<f64>() - shift[i]);
             let error = 2.0 * (dims + 2) as f64 * EPS * size;
-            assert!((got - expected).abs() <= error, "{isa:?} dims={dims} i={i} n={n}: {got} {expected}");
+            assert!(
+                (got - expected).abs() <= error,
+                "{isa:?} dims={dims} i={i} n={n}: {got} {expected}"
+            );
         }
     }
 }
@@ -208,7 +212,9 @@ fn check_accumulate(sizes: Sizes, scale: f64, share: f64, seed: u64) {
             Second::Norm => all.push((0..dims).map(|i| x(i) * x(i)).sum()),
             Second::Squares => all.extend((0..dims).map(|i| x(i) * x(i))),
             Second::Triangle => {
-                all.extend((0..dims).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| x(i) * x(j)));
+                all.extend(
+                    (0..dims).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| x(i) * x(j)),
+                );
             }
         }
         all

@@ -90,7 +90,8 @@ fn the_learned_prior_depends_on_the_data_alone() {
     let (other, other_beta) = prior(params(Covariance::Full), &scaled);
     for (at, (a, b)) in scatter.iter().zip(&other).enumerate() {
         let expected = a * scale[at / 3] * scale[at % 3];
-        let size = (scatter[at / 3 * 4] * scatter[at % 3 * 4]).sqrt() * scale[at / 3] * scale[at % 3];
+        let size =
+            (scatter[at / 3 * 4] * scatter[at % 3 * 4]).sqrt() * scale[at / 3] * scale[at % 3];
         assert!((b - expected).abs() < 1e-6 * size, "{b} for {expected}");
     }
     assert!((beta / other_beta - 1.0).abs() < 1e-6);

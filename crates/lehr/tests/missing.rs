@@ -43,7 +43,12 @@ fn the_bound_never_falls() {
         let (_, bounds) = sweeps(&mixture, &points, lambda, 60);
         for (sweep, pair) in bounds.windows(2).enumerate() {
             let slack = 1e-12 * pair[0].abs();
-            assert!(pair[1] >= pair[0] - slack, "{name}, sweep {sweep}: {} after {}", pair[1], pair[0]);
+            assert!(
+                pair[1] >= pair[0] - slack,
+                "{name}, sweep {sweep}: {} after {}",
+                pair[1],
+                pair[0]
+            );
         }
         assert!(bounds[60] > bounds[0] + 10.0, "{name}: {} after {}", bounds[60], bounds[0]);
     }
@@ -178,7 +183,8 @@ fn the_predictive_density_of_some_columns_is_the_integral_over_the_others() {
 
 #[test]
 fn a_column_without_a_value_is_refused() {
-    let points = Points::with_missing(vec![1.0, f64::NAN, 2.0, f64::NAN, 4.0, f64::NAN], 2).unwrap();
+    let points =
+        Points::with_missing(vec![1.0, f64::NAN, 2.0, f64::NAN, 4.0, f64::NAN], 2).unwrap();
     let error = Mixture::new(MixtureParams::gmm(1), &points).unwrap_err().to_string();
     assert_eq!(error, "all values of column 2 are missing; leave it out (`drop = 2`)");
 }

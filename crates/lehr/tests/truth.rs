@@ -169,7 +169,8 @@ fn update(priors: &Priors, joint: bool, shape: Covariance) -> [Q; 2] {
     if shape == Covariance::Tied {
         // Both components add to the one precision, whose prior counts once.
         let both = combine(1.0, q[0].scatter, 1.0, q[1].scatter);
-        let (scatter, nu) = (combine(1.0, both, -1.0, priors.scatter), q[0].nu + q[1].nu - priors.nu);
+        let (scatter, nu) =
+            (combine(1.0, both, -1.0, priors.scatter), q[0].nu + q[1].nu - priors.nu);
         q.iter_mut().for_each(|q| (q.scatter, q.nu) = (scatter, nu));
     }
     q

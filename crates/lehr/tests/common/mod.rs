@@ -67,13 +67,8 @@ pub const SHAPES: [Covariance; 4] =
     [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
 
 /// All the starts of a mixture.
-pub const STARTS: [Start; 5] = [
-    Start::Merge,
-    Start::KmeansPlusPlus,
-    Start::Kmeans,
-    Start::Points,
-    Start::Responsibilities,
-];
+pub const STARTS: [Start; 5] =
+    [Start::Merge, Start::KmeansPlusPlus, Start::Kmeans, Start::Points, Start::Responsibilities];
 
 /// The mixture of Bernoullis for the letters of the example.
 pub fn letters_model() -> BernoulliMixture {

@@ -49,7 +49,12 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             let mut found = Vec::new();
             pool.install(|| {
-                in_order(&mixture, &lambda, |k, row| k + row.len(), |k, made| found.push((k, made)));
+                in_order(
+                    &mixture,
+                    &lambda,
+                    |k, row| k + row.len(),
+                    |k, made| found.push((k, made)),
+                );
             });
             let expected: Vec<_> = (0..components).map(|k| (k, k + 3)).collect();
             assert_eq!(found, expected);

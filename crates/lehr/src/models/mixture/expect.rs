@@ -115,7 +115,8 @@ impl Mixture {
             (offset, shape.whitening(&m.precision, m.precision.nu.sqrt()))
         };
         let mut gaussians = Gaussians::new(self);
-        let (of_row, per_row) = (|_: usize, row: &[f64]| self.valid_moments(&self.parts(row)), self.per_row());
+        let (of_row, per_row) =
+            (|_: usize, row: &[f64]| self.valid_moments(&self.parts(row)), self.per_row());
         let densities = |r: usize, row: &[f64]| {
             let moments = of_row(r, row).into_iter().enumerate();
             moments.map(|(i, m)| (density(r * per_row + i, &m), m.mean)).collect::<Vec<_>>()

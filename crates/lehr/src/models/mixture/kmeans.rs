@@ -91,10 +91,12 @@ fn for_rows(
 ) {
     let d = z.len() / nearest.len();
     let rows = (WORTHWHILE / work.max(1)).max(1);
-    nearest.par_chunks_mut(rows).zip(z.par_chunks(rows * d)).with_max_len(1).for_each(|(nearest, z)| {
-        stop::check();
-        z.chunks_exact(d).zip(nearest).for_each(|(row, nearest)| each(row, nearest));
-    });
+    nearest.par_chunks_mut(rows).zip(z.par_chunks(rows * d)).with_max_len(1).for_each(
+        |(nearest, z)| {
+            stop::check();
+            z.chunks_exact(d).zip(nearest).for_each(|(row, nearest)| each(row, nearest));
+        },
+    );
 }
 
 fn square(a: &[f64], b: &[f64]) -> f64 {

@@ -116,7 +116,15 @@ impl Mixture {
             for (weight, &place) in weights.iter_mut().zip(places) {
                 *weight = shard.weights[place as usize];
             }
-            softmax(self.isa, places.len(), self.params.components, logits, weights, resp, log_sums);
+            softmax(
+                self.isa,
+                places.len(),
+                self.params.components,
+                logits,
+                weights,
+                resp,
+                log_sums,
+            );
             for (log_sum, &place) in log_sums.iter().zip(places) {
                 bounds[place as usize] = *log_sum;
             }

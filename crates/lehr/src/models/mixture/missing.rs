@@ -219,7 +219,8 @@ impl Pattern {
                 let mut cross = vec![0.0; n_observed];
                 for (a, &i) in missing.iter().enumerate() {
                     let slope_a = &slope[a * n_observed..(a + 1) * n_observed];
-                    let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
+                    let dot =
+                        |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
                     let mean = dot(slope_a, sum) + count * constant[a];
                     first[1 + i] += mean;
                     for (b, cross) in cross.iter_mut().enumerate() {
@@ -290,7 +291,10 @@ impl Part {
         // A block of a positive definite matrix; rounding can only defeat it where the whole one is at its edge.
         if !shape.cholesky(&mut whitening) {
             whitening.fill(0.0);
-            observed.iter().enumerate().for_each(|(a, &i)| whitening[a * (a + 3) / 2] = at(i, i).sqrt());
+            observed
+                .iter()
+                .enumerate()
+                .for_each(|(a, &i)| whitening[a * (a + 3) / 2] = at(i, i).sqrt());
         }
         let ln_det = shape.ln_det(&whitening);
         shape.invert_lower(&mut whitening);

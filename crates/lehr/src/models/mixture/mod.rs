@@ -38,10 +38,10 @@ mod by_component;
 mod usage;
 mod wide;
 
-pub(super) use params::TABLES;
 pub use expect::Densities;
 pub use local::Scratch;
 pub use missing::Imputed;
+pub(super) use params::TABLES;
 pub use params::{
     Covariance, Defaults, FIT, Factorisation, MixtureParams, SETTINGS, Start, StartUnits, Weights,
 };
@@ -60,7 +60,8 @@ use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
-    Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Sharding, Shared, Stats, Target,
+    Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Sharding, Shared, Stats,
+    Target,
 };
 use crate::step::guard::Guard;
 use crate::{Error, Result};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
 use super::clusters::{self, Hyper, Learn, Sample};
+use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
 use super::scatter;
 use super::shape::Shape;
 use crate::data::{Points, Rows};

@@ -9,7 +9,8 @@ use super::params::Covariance;
 use super::shape::Shape;
 use crate::{Error, Result};
 
-const ALLOWED: &str = "one number for every column, a list with one for each, or the matrix by rows";
+const ALLOWED: &str =
+    "one number for every column, a list with one for each, or the matrix by rows";
 
 /// Reads a number, a list of numbers, or a list of rows, as one list.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
@@ -173,7 +174,8 @@ pub(super) fn check(given: Option<&[f64]>, d: usize, covariance: Covariance) -> 
     let Some(given) = given.filter(|given| d > 1 && given.len() == d * d) else { return Ok(()) };
     let is_full = (0..d * d).any(|at| at / d != at % d && given[at] != 0.0);
     if covariance == Covariance::Diagonal && is_full {
-        let allowed = "components with diagonal covariances have no others; give the diagonal alone";
+        let allowed =
+            "components with diagonal covariances have no others; give the diagonal alone";
         return Err(Error::config("scatter", "a matrix with covariances", allowed));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Where a fit of a mixture begins: clusters found before it, k-means, random points or random responsibilities.
 
-use super::params::{Start, StartUnits};
 use super::clusters::{self, Learn, Sample};
+use super::params::{Start, StartUnits};
 use super::{Mixture, Scratch, kmeans, prior::total_weight};
 use crate::data::Points;
 use crate::math::kernels::{TILE, pad_to_lanes};

@@ -215,12 +215,9 @@ mod tests {
         let values = (0..60).map(|n| rng.normal() * f64::from(1 + n % 3)).collect();
         let points = Points::new(values, 3).unwrap();
         for factorisation in [Factorisation::NormalWishart, Factorisation::Independent] {
-            for covariance in [
-                Covariance::Full,
-                Covariance::Tied,
-                Covariance::Diagonal,
-                Covariance::Spherical,
-            ] {
+            for covariance in
+                [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical]
+            {
                 let params = MixtureParams { covariance, factorisation, ..MixtureParams::dpgmm(4) };
                 let mixture = Mixture::new(params, &points).unwrap();
                 let lambda = State::start(&mixture, &points, 1, 0).unwrap().lambda;

@@ -59,7 +59,13 @@ impl Size {
         matches!(self.covariance, Covariance::Full | Covariance::Tied)
     }
 
-    fn of(params: &MixtureParams, n_items: usize, dims: usize, batch: Option<usize>, threads: usize) -> Self {
+    fn of(
+        params: &MixtureParams,
+        n_items: usize,
+        dims: usize,
+        batch: Option<usize>,
+        threads: usize,
+    ) -> Self {
         Size {
             batch: batch.unwrap_or(n_items).min(n_items),
             components: params.components,
@@ -78,9 +84,14 @@ impl Size {
         let (packed, of_means) = (shape.scatter().len() as u128, shape.of_means().len() as u128);
         // Tied components have one matrix for all of them.
         let (tied, matrices) = (shape.is_tied(), if shape.is_tied() { 1 } else { k });
-        let width = k * (1 + u128::from(sticks) + d + if joint { 1 } else { of_means }) + matrices * (1 + packed);
+        let width = k * (1 + u128::from(sticks) + d + if joint { 1 } else { of_means })
+            + matrices * (1 + packed);
         let raw = k * (1 + d) + matrices * packed;
-        let sharding = Sharding::for_dense(&Layout::one_phase(1, 0, usize::try_from(raw).unwrap_or(usize::MAX)));
+        let sharding = Sharding::for_dense(&Layout::one_phase(
+            1,
+            0,
+            usize::try_from(raw).unwrap_or(usize::MAX),
+        ));
         let shards = batch.div_ceil(SHARD).max(1);
         // Lambda, a copy of it to go back to, statistics, expectations, and those of the shards of a wave.
         let held = 2 * width + 2 * raw + shards.min(sharding.wave) as u128 * raw;
@@ -105,8 +116,7 @@ impl Size {
         let of_items = batch as f64 * of_item as f64;
         let share = |parts: usize| threads.min(parts).max(1) as f64;
         let rate = if packed <= IN_CACHE as u128 { MATRIX_RATE } else { LARGE_MATRIX_RATE };
-        let seconds = of_matrices / rate / share(components)
-            + of_items / ITEM_RATE / share(shards);
+        let seconds = of_matrices / rate / share(components) + of_items / ITEM_RATE / share(shards);
         Cost { numbers, of_matrices, of_items, seconds }
     }
 }
@@ -139,7 +149,13 @@ pub(super) fn foresee(
             ", or fewer ",
             setting("components"),
         ],
-        false => advice![begin, "fewer columns with ", setting("columns"), ", or fewer ", setting("components")],
+        false => advice![
+            begin,
+            "fewer columns with ",
+            setting("columns"),
+            ", or fewer ",
+            setting("components")
+        ],
     };
     if bytes > available {
         let (need, there) = (in_words(bytes), in_words(available));
@@ -230,13 +246,18 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused_with_what_to_try_and_what_takes_long_is_announced() {
-        let foresee = |params: &MixtureParams, n, d, batch| foresee(params, (n, d), batch, 2, 8 * GB);
+        let foresee =
+            |params: &MixtureParams, n, d, batch| foresee(params, (n, d), batch, 2, 8 * GB);
         let (full, diagonal) = (params(20, Covariance::Full), params(20, Covariance::Diagonal));
         let text = |found: Result<Option<Advice>>| found.unwrap_err().to_string();
         let message = text(foresee(&full, 6000, 5000, None));
-        assert!(message.starts_with("full covariances of 5000 columns, 20 components: "), "{message}");
+        assert!(
+            message.starts_with("full covariances of 5000 columns, 20 components: "),
+            "{message}"
+        );
         assert!(message.contains(" GB of memory, and 8.0 GB are available"), "{message}");
-        let advice = "try `covariance = diagonal`, fewer columns with `columns`, or fewer `components`";
+        let advice =
+            "try `covariance = diagonal`, fewer columns with `columns`, or fewer `components`";
         assert!(message.ends_with(advice), "{message}");
         let message = text(foresee(&params(2, Covariance::Full), 50_000_000, 200, None));
         assert!(message.contains("a sweep would take about "), "{message}");
@@ -248,9 +269,14 @@ mod tests {
         let message = text(foresee(&diagonal, 6000, 10_000_000, None));
         assert!(message.starts_with("diagonal") && !message.contains("covariance ="), "{message}");
 
-        let told = foresee(&params(2, Covariance::Full), 3000, 2000, None).unwrap().unwrap().to_string();
-        assert!(told.contains(" of memory and ") && told.contains(" s for a sweep; faster: "), "{told}");
-        let told = foresee(&params(1, Covariance::Full), 20, 300, None).unwrap().unwrap().to_string();
+        let told =
+            foresee(&params(2, Covariance::Full), 3000, 2000, None).unwrap().unwrap().to_string();
+        assert!(
+            told.contains(" of memory and ") && told.contains(" s for a sweep; faster: "),
+            "{told}"
+        );
+        let told =
+            foresee(&params(1, Covariance::Full), 20, 300, None).unwrap().unwrap().to_string();
         assert!(told.starts_with("20 rows are fewer than the 300 columns"), "{told}");
         assert_eq!(foresee(&params(5, Covariance::Full), 300, 20, None).unwrap(), None);
     }

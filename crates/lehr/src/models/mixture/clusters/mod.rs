@@ -101,13 +101,20 @@ pub(super) fn find(
 
 impl Sample {
     /// Some of the items, in the coordinates of `units`; missing values are their columns' means.
-    pub fn new(points: &Points, units: &Units, shape: Shape, components: usize, rng: &mut Rng) -> Self {
+    pub fn new(
+        points: &Points,
+        units: &Units,
+        shape: Shape,
+        components: usize,
+        rng: &mut Rng,
+    ) -> Self {
         let d = points.n_dims();
         let weight = |n: u32| points.weights().map_or(1.0, |w| w[n as usize]);
         let mut chosen: Vec<u32> =
             (0..points.n_items() as u32).filter(|&n| weight(n) > 0.0).collect();
         let total: f64 = chosen.iter().map(|&n| weight(n)).sum();
-        let most = (ITEMS / d).clamp(FEWEST_ITEMS, MOST_ITEMS).max(50 * components.min(MOST_PIECES));
+        let most =
+            (ITEMS / d).clamp(FEWEST_ITEMS, MOST_ITEMS).max(50 * components.min(MOST_PIECES));
         if chosen.len() > most {
             chosen = super::start::distinct_many(chosen, most, rng);
             chosen.sort_unstable();
@@ -149,7 +156,12 @@ impl Sample {
         self.rescaled(shape, scatter, |i, j| 1.0 / (self.unit[i] * self.unit[j]))
     }
 
-    fn rescaled(&self, shape: Shape, scatter: &[f64], by: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    fn rescaled(
+        &self,
+        shape: Shape,
+        scatter: &[f64],
+        by: impl Fn(usize, usize) -> f64,
+    ) -> Vec<f64> {
         let stored = shape.scatter();
         let mut out = scatter.to_vec();
         for i in 0..stored.n_dims() {
@@ -196,14 +208,17 @@ impl<'a> Search<'a> {
     fn prior(&self, clusters: Option<&Parts>) -> Hyper {
         match &self.learn {
             Learn::Given(prior) => prior.clone(),
-            Learn::Learned => Hyper::learned(self.shape, self.items.total, &self.covariance, clusters),
+            Learn::Learned => {
+                Hyper::learned(self.shape, self.items.total, &self.covariance, clusters)
+            }
         }
     }
 
     /// Into how many pieces the data are cut.
     fn pieces(&self) -> usize {
         let (n, d) = (self.items.len(), self.shape.n_dims());
-        let of_pair = if self.shape.scatter().is_diagonal() { d as f64 } else { (d as f64).powi(3) / 6.0 };
+        let of_pair =
+            if self.shape.scatter().is_diagonal() { d as f64 } else { (d as f64).powi(3) / 6.0 };
         // Half the pairs of pieces, in every join of every round.
         let joins = (ROUNDS * (1 + AGAIN)) as f64;
         let affordable = (2.0 * WORK / (joins * (of_pair + 100.0))).sqrt() as usize;
@@ -287,7 +302,9 @@ impl<'a> Search<'a> {
         for _ in 0..HARD_SWEEPS {
             stop::check();
             let parts = self.parts(&labels);
-            let Some(block) = parts.densities(prior, self.shape, |k| parts.counts[k].ln()) else { break };
+            let Some(block) = parts.densities(prior, self.shape, |k| parts.counts[k].ln()) else {
+                break;
+            };
             let new = self.items.likeliest(&block);
             if new == labels {
                 break;
