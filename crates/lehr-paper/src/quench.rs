@@ -42,6 +42,7 @@ pub fn thin(record: &mut Record) {
 #[cfg(test)]
 mod tests {
     use lehr::FitConfig;
+    use lehr::models::mixture::{Defaults, Start};
     use lehr::models::{Mixture, MixtureParams};
 
     use super::*;
@@ -51,7 +52,12 @@ mod tests {
     #[test]
     fn a_quench_goes_on_where_the_run_ended_and_only_climbs() {
         let points = overlapping(1, 120, 4).unwrap();
-        let mixture = Mixture::new(MixtureParams::gmm(5), &points).unwrap();
+        let params = MixtureParams {
+            start: Start::KmeansPlusPlus,
+            defaults: Defaults::Volume,
+            ..MixtureParams::gmm(5)
+        };
+        let mixture = Mixture::new(params, &points).unwrap();
         let fit = |config: &FitConfig| lehr::fit(&mixture, &points).config(config.clone());
         let job = Job { setting: "s".into(), method: "m".into(), start: 0, cost: 1.0 };
         let mut record = Record::of(&job);

@@ -180,7 +180,7 @@ pub(super) fn foresee(
     if size.is_matrix() && n_items < dims {
         return Ok(Some(advice![
             format!(
-                "{n_items} rows are fewer than the {dims} columns, so that whole covariances are mostly the prior's; \
+                "{n_items} rows are fewer than the {dims} columns, so that {shape} covariances are mostly the prior's; \
                  consider "
             ),
             setting("covariance").to(Covariance::Diagonal),
