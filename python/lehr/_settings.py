@@ -72,11 +72,17 @@ def flag(name, value):
     raise SettingError(name, repr(value), "must be True or False")
 
 
+def either(words):
+    """'a', 'b' or 'c'."""
+    *most, last = [repr(word) for word in words]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def choice(name, value, allowed):
     """What `allowed`, a dictionary, has for `value`."""
     if isinstance(value, str) and value in allowed:
         return allowed[value]
-    raise SettingError(name, repr(value), "must be " + " or ".join(repr(key) for key in allowed))
+    raise SettingError(name, repr(value), f"must be {either(allowed)}")
 
 
 def number_or_text(name, value):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._data import is_path
 from ._lda import LatentDirichletAllocation
+from ._settings import either
 from ._topics import word_names
 from .errors import DataError, MissingPackageError, SettingError
 
@@ -66,7 +67,7 @@ def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
     5
     """
     if x not in _ACROSS:
-        raise SettingError("x", repr(x), "must be " + " or ".join(map(repr, _ACROSS)))
+        raise SettingError("x", repr(x), f"must be {either(_ACROSS)}")
     trace = model_or_trace.trace_ if hasattr(type(model_or_trace), "trace_") else model_or_trace
     trace = {name: np.asarray(trace[name]) for name in ("restart", "step", "bound", "effective", x)}
     drawn = (trace["step"] >= first) & np.isfinite(trace["bound"])

@@ -129,7 +129,7 @@ def test_a_run_that_came_from_a_path_can_be_resumed(cli, points_file, tmp_path):
 def test_a_loaded_run_of_the_command_line_starts_as_it_did(cli, points_file, tmp_path, blobs):
     cli("fit", "gmm", points_file, "-k", 3, "--steps", 4, "--tol", 0, "-o", tmp_path / "run", "--quiet")
     loaded = lehr.load(tmp_path / "run")
-    assert (loaded.init_params, loaded.init_units) == ("k-means++", "deviations")
+    assert (loaded.init_params, loaded.init_units) == ("merge", "deviations")
 
 
 def test_a_loaded_run_finds_its_columns_by_name(cli, tmp_path, blobs):

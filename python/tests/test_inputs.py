@@ -67,8 +67,7 @@ def test_data_frames_have_names(blobs):
     chunks = pyarrow.concat_tables([pyarrow.Table.from_pandas(frame[:40]), pyarrow.Table.from_pandas(frame[40:])])
     np.testing.assert_array_equal(means(chunks), expected)
     gaps = polars.DataFrame({"a": [1.0, None, 2.0], "b": [1.0, 2.0, 3.0]})
-    with pytest.raises(DataError, match="column a has empty cells"):
-        means(gaps)
+    assert np.isfinite(means(gaps)).all()  # an empty cell is a missing value
     words = polars.DataFrame({"a": ["x", "y", "z"], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match="column a is .*; numbers are needed"):
         means(words)

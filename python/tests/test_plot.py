@@ -60,7 +60,7 @@ def test_noise_is_shaded_until_it_ends(blobs):
 
 
 def test_what_cannot_be_drawn_is_said(mixture):
-    with pytest.raises(SettingError, match="x = 'time': must be 'step' or 'seconds' or 'items'"):
+    with pytest.raises(SettingError, match="x = 'time': must be 'step', 'seconds' or 'items'"):
         lehr.plot.bound(mixture, x="time")
     with pytest.raises(DataError, match="no bound from step 9999 on; the last step is"):
         lehr.plot.bound(mixture, first=9999)

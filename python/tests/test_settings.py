@@ -16,7 +16,7 @@ OURS = {"verbose", "verbose_interval", "warm_start", "data_options", "learning_m
         "learning_offset", "init_components", "columns", "duplicates"}
 # scikit-learn's defaults, or those of `fit` in passes over the data.
 THEIRS = {"max_iter", "tol", "perp_tol", "evaluate_every", "batch_size", "total_samples", "random_state", "n_jobs",
-          "topic_word_prior", "init_params", "init_units", "reg_covar", "sort_components", "holdout",
+          "topic_word_prior", "init_params", "init_units", "priors", "reg_covar", "sort_components", "holdout",
           "weight_concentration_prior_type", "mean_precision_prior", "degrees_of_freedom_prior"}
 
 
