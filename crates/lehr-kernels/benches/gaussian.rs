@@ -2,7 +2,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use lehr_kernels::{
-    GaussianBlock, Second, TILE, accumulate, log_densities, pad_to_lanes, softmax, whitened,
+    GaussianBlock, Second, TILE, accumulate, accumulate_scatter, log_densities, pad_to_lanes,
+    softmax, whitened,
 };
 
 mod common;
@@ -56,6 +57,17 @@ fn bench_whitened(criterion: &mut Criterion<Rate>) {
     }
 }
 
+fn bench_accumulate_scatter(criterion: &mut Criterion<Rate>) {
+    for dims in [4, 16, 64] {
+        let mut rng = rng(5);
+        let (tile, weights) = (normals(&mut rng, dims * TILE), normals(&mut rng, TILE));
+        let mut sums = vec![0.0; dims * (dims + 1) / 2];
+        in_every_set(criterion, "accumulate_scatter", &format!("d={dims}"), TILE, |isa| {
+            accumulate_scatter(isa, TILE, dims, &tile, &weights, &mut sums);
+        });
+    }
+}
+
 fn bench_softmax(criterion: &mut Criterion<Rate>) {
     for components in [8, 32, 64] {
         let padded = pad_to_lanes(components);
@@ -86,6 +98,6 @@ fn bench_accumulate(criterion: &mut Criterion<Rate>) {
 criterion_group! {
     name = items;
     config = per_second!("items");
-    targets = bench_log_densities, bench_whitened, bench_softmax, bench_accumulate
+    targets = bench_log_densities, bench_whitened, bench_accumulate_scatter, bench_softmax, bench_accumulate
 }
 criterion_main!(items);

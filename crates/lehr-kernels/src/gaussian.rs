@@ -603,3 +603,59 @@ unsafe fn block<L: Lanes, const F: usize, const V: usize>(
         }
     }
 }
+
+/// Partial sums of [`accumulate_scatter`]: the widest vector, so that every instruction set adds in the same order.
+const PARTS: usize = 8;
+
+dispatch! {
+    /// Adds the weighted second moments of a tile, over all components at once: `sums[i (i + 1) / 2 + j] +=
+    /// sum_n weights[n] * x_n[i] * x_n[j]`, in eight partial sums of every eighth item.
+    ///
+    /// Equivalent to `sums += tile * diag(weights) * tile'`.
+    accumulate_scatter => accumulate_scatter_body(n_items: usize, n_dims: usize, tile: &[f64],
+        weights: &[f64], sums: &mut [f64])
+}
+
+#[inline(always)]
+fn accumulate_scatter_body<L: Lanes>(
+    n_items: usize,
+    n_dims: usize,
+    tile: &[f64],
+    weights: &[f64],
+    sums: &mut [f64],
+) {
+    assert!(n_items <= TILE && weights.len() >= n_items && fits(n_dims, TILE, tile.len()));
+    assert!(sums.len() >= Second::Triangle.count(n_dims) && PARTS.is_multiple_of(L::N));
+    // Items behind the last weigh nothing.
+    let mut weight = [0.0; TILE];
+    weight[..n_items].copy_from_slice(&weights[..n_items]);
+    let mut heavy = [0.0; TILE];
+    let mut at = 0;
+    for i in 0..n_dims {
+        let x = &tile[i * TILE..(i + 1) * TILE];
+        for ((h, w), x) in heavy.iter_mut().zip(&weight).zip(x) {
+            *h = if *w == 0.0 { 0.0 } else { w * x };
+        }
+        for j in 0..=i {
+            let mut parts = [L::splat(0.0); PARTS];
+            for first in (0..TILE).step_by(PARTS) {
+                for (v, part) in parts[..PARTS / L::N].iter_mut().enumerate() {
+                    let n = first + v * L::N;
+                    // SAFETY: `n + L::N <= TILE`, the length of `heavy`, and row j is in the tile, as asserted.
+                    unsafe {
+                        let y = L::load(tile.as_ptr().add(j * TILE + n));
+                        *part = L::load(heavy.as_ptr().add(n)).mul_add(y, *part);
+                    }
+                }
+            }
+            let mut out = [0.0; PARTS];
+            for (v, part) in parts[..PARTS / L::N].iter().enumerate() {
+                // SAFETY: `PARTS / L::N` vectors fill `out`.
+                unsafe { part.store(out.as_mut_ptr().add(v * L::N)) };
+            }
+            let [a, b, c, d, e, f, g, h] = out;
+            sums[at] += ((a + b) + (c + d)) + ((e + f) + (g + h));
+            at += 1;
+        }
+    }
+}

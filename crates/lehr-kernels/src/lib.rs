@@ -33,7 +33,8 @@ mod topics;
 
 pub use digamma::{exp_digamma_f32, exp_digamma_f64};
 pub use gaussian::{
-    GaussianBlock, Second, TILE, accumulate, log_densities, pad_to_lanes, softmax, whitened,
+    GaussianBlock, Second, TILE, accumulate, accumulate_scatter, log_densities, pad_to_lanes,
+    softmax, whitened,
 };
 pub use normal::fill_normal;
 pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};

@@ -5,8 +5,8 @@
 
 use lehr_kernels::rng::{Address, Purpose, Rng};
 use lehr_kernels::{
-    GaussianBlock, Isa, Second, TILE, accumulate, accumulate_sparse, fill_normal, is_sparse,
-    log_densities, pad_features, pad_to_lanes, softmax, whitened,
+    GaussianBlock, Isa, Second, TILE, accumulate, accumulate_scatter, accumulate_sparse,
+    fill_normal, is_sparse, log_densities, pad_features, pad_to_lanes, softmax, whitened,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -133,6 +133,30 @@ fn check_whitened(items: usize, dims: usize, scale: f64, seed: u64) {
                 (got - expected).abs() <= error,
                 "{isa:?} dims={dims} i={i} n={n}: {got} {expected}"
             );
+        }
+    }
+}
+
+/// Second moments over all components against the scalar twin.
+fn check_scatter(items: usize, dims: usize, scale: f64, seed: u64) {
+    let mut rng = rng(seed);
+    let tile = normals(&mut rng, dims * TILE, scale);
+    let weights = normals(&mut rng, TILE, 1.0);
+    let before = normals(&mut rng, dims * (dims + 1) / 2, 1.0);
+    let results = in_every_set(|isa| {
+        let mut sums = before.clone();
+        accumulate_scatter(isa, items, dims, &tile, &weights, &mut sums);
+        sums
+    });
+    for (isa, sums) in &results {
+        for (i, j) in (0..dims).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+            let at = i * (i + 1) / 2 + j;
+            let term = |n: usize| weights[n] * tile[i * TILE + n] * tile[j * TILE + n];
+            let expected = before[at] + (0..items).map(term).sum::<f64>();
+            let size = before[at].abs() + (0..items).map(|n| term(n).abs()).sum::<f64>();
+            let error = 2.0 * (items + 4) as f64 * EPS * size;
+            let found = sums[at];
+            assert!((found - expected).abs() <= error, "{isa:?} ({i}, {j}): {found} {expected}");
         }
     }
 }
@@ -311,6 +335,12 @@ fn log_densities_of_every_size() {
 fn whitened_of_every_size() {
     sizes(1..=TILE).for_each(|items| check_whitened(items, 3, 2.0, items as u64));
     sizes(1..=20).for_each(|dims| check_whitened(9, dims, 2.0, dims as u64));
+}
+
+#[test]
+fn scatter_of_every_size() {
+    sizes(0..=TILE).for_each(|items| check_scatter(items, 3, 2.0, items as u64));
+    sizes(1..=20).for_each(|dims| check_scatter(9, dims, 2.0, dims as u64));
 }
 
 #[test]

@@ -8,8 +8,7 @@ use super::missing::{Pattern, Patterns, groups};
 use super::sums::TileSums;
 use crate::data::Points;
 use crate::math::kernels::{
-    Isa, Second, TILE, accumulate_sparse, log_densities, pad_features, pad_to_lanes, softmax,
-    whitened,
+    Isa, Second, TILE, accumulate_scatter, log_densities, pad_to_lanes, softmax, whitened,
 };
 use crate::math::stop;
 use crate::model::{Ask, Shard, Stats};
@@ -36,33 +35,30 @@ pub struct Scratch {
 struct Tied {
     /// The tile, whitened.
     white: Vec<f64>,
-    /// The weight of each item, where the responsibilities of a mixture of one component would be.
-    weights: Vec<f64>,
-    /// Moments over all components; only the second are of use.
+    /// Second moments over all components.
     sums: Vec<f64>,
-    features: Vec<f64>,
 }
 
 impl Tied {
     fn new(n_dims: usize) -> Self {
-        let width = pad_features(Second::Triangle.features(n_dims));
-        Tied {
-            white: vec![0.0; n_dims * TILE],
-            weights: vec![0.0; pad_to_lanes(1) * TILE],
-            sums: vec![0.0; width],
-            features: vec![0.0; width],
-        }
+        let sums = vec![0.0; Second::Triangle.count(n_dims)];
+        Tied { white: vec![0.0; n_dims * TILE], sums }
     }
 
     /// Adds the second moments of a tile, weighted by what each item's responsibilities sum to: then those of all
     /// components are those of each, added up.
     fn add(&mut self, isa: Isa, n_items: usize, k: usize, d: usize, tile: &[f64], resp: &[f64]) {
-        let Tied { weights, sums, features, .. } = self;
+        let mut weights = [0.0; TILE];
         let rows = resp.chunks_exact(pad_to_lanes(k)).take(n_items);
-        for (weight, row) in weights.chunks_exact_mut(pad_to_lanes(1)).zip(rows) {
-            weight[0] = row[..k].iter().sum();
+        for (weight, row) in weights.iter_mut().zip(rows) {
+            // In eight sums, which is what padding is for.
+            let mut sums = [0.0; 8];
+            for lanes in row.chunks_exact(8) {
+                sums.iter_mut().zip(lanes).for_each(|(sum, r)| *sum += r);
+            }
+            *weight = sums.iter().sum();
         }
-        accumulate_sparse(isa, n_items, 1, d, Second::Triangle, tile, weights, features, sums);
+        accumulate_scatter(isa, n_items, d, tile, &weights, &mut self.sums);
     }
 }
 
@@ -268,7 +264,7 @@ impl Mixture {
         if let Some(Tied { sums, .. }) = tied {
             let (row, _, second) = self.place(0);
             let out = &mut stats.row_mut(row)[second..];
-            out.iter_mut().zip(&sums[1 + self.n_dims()..]).for_each(|(s, sum)| *s += sum);
+            out.iter_mut().zip(&*sums).for_each(|(s, sum)| *s += sum);
             sums.fill(0.0);
         }
     }
