@@ -59,6 +59,10 @@ const MOST_SEARCHES: usize = 5;
 const FINALISTS: usize = 3;
 const MORE_SWEEPS: usize = 20;
 
+/// Items per number of a covariance, in each cluster, from which on the clusters' own precisions say more about the prior
+/// than their pooled covariance.
+const ITEMS_PER_NUMBER: usize = 2;
+
 /// What a search found.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
@@ -96,7 +100,15 @@ pub(super) fn find(
     learn: Learn,
     rng: &mut Rng,
 ) -> Option<Found> {
-    Search::new(&sample.items, shape, most, learn).run(rng)
+    let search = Search::new(&sample.items, shape, most, learn);
+    let found = search.run(rng)?;
+    let real = found.clusters.counts.iter().filter(|&&n| n >= 1.0).count().max(1);
+    let enough = (ITEMS_PER_NUMBER * shape.scatter().len() * real) as f64;
+    if matches!(search.learn, Learn::Given(_)) || sample.items.total < enough {
+        return Some(found);
+    }
+    let prior = found.prior.clone().refined(shape, &search.covariance, &found.clusters);
+    Some(Found { prior, ..found })
 }
 
 impl Sample {

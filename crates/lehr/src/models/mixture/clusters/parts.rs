@@ -14,6 +14,9 @@ const SPREAD: f64 = 10.0;
 /// beta0 before anything is known.
 pub const BROAD: f64 = 1.0 / SPREAD;
 
+/// Times that a prior's scatter and the clusters' precisions are computed from each other.
+const REFINEMENTS: usize = 5;
+
 /// Clusters: for each its weight, its mean, and the scatter around it.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
@@ -68,6 +71,28 @@ impl Hyper {
         };
         let far: f64 = real().map(|(_, mean)| shape.quadratic(&precision, mean)).sum();
         of(w, k.max(1.0) / (far / d as f64 + SPREAD))
+    }
+}
+
+impl Hyper {
+    /// The same prior with another scatter: what the clusters' expected precisions have in common, the data's own
+    /// counting as one of them. Where clusters are narrow in different directions their pooled covariance is broad in
+    /// all of them, and this is not.
+    pub fn refined(mut self, shape: Shape, covariance: &[f64], clusters: &Parts) -> Self {
+        let (_, times, _) = shape.learned_freedom();
+        for _ in 0..REFINEMENTS {
+            let Some(mut sum) = shape.precision(1.0, covariance.to_vec()).map(|p| shape.scale(&p)) else { break };
+            let mut count = 1.0;
+            for k in (0..clusters.len()).filter(|&k| clusters.counts[k] >= 1.0) {
+                let Some(q) = clusters.posterior(k, &self, shape) else { continue };
+                let expected = shape.scale(&q.precision);
+                sum.iter_mut().zip(&expected).for_each(|(s, w)| *s += q.precision.nu * w);
+                count += 1.0;
+            }
+            let Some(mean) = shape.precision(1.0, sum) else { break };
+            self.scatter = shape.scale(&mean).iter().map(|w| times * count * w).collect();
+        }
+        self
     }
 }
 
