@@ -213,6 +213,39 @@ fn show_tells_a_person_what_they_want_to_know() {
     assert!(top.contains("and 2 smaller ones with"), "{top}");
     let json = place.json("show a --json");
     has(&json, &["model", "complete", "step", "bound", "effective_clusters", "components"]);
+    has(&json, &["columns", "components_in_use", "components_empty"]);
+}
+
+#[test]
+fn only_components_in_use_are_shown_by_the_numbers_of_transform() {
+    let place = place();
+    // Three clusters, and a truncation that leaves most components empty.
+    place.ok("fit dpgmm points.csv -k 40 --concentration 0.01 -o a");
+    let json = place.json("show a --json");
+    let listed = json["components"].as_array().unwrap();
+    let (n, empty) = (listed.len(), json["components_empty"].as_u64().unwrap() as usize);
+    assert_eq!((json["components_in_use"].as_u64(), n + empty), (Some(n as u64), 40));
+    assert!(n > 0 && empty > 0, "{n} in use");
+    let d = json["columns"].as_array().unwrap().len();
+    for component in listed {
+        assert!(component["size"].as_f64().unwrap() >= 1.0, "{component}");
+        assert_eq!(component["mean"].as_array().unwrap().len(), d);
+        let rows = component["covariance"].as_array().unwrap();
+        assert_eq!((rows.len(), rows[0].as_array().unwrap().len()), (d, d));
+    }
+    place.ok("transform a points.csv -o out.csv");
+    let text = String::from_utf8(place.read("out.csv")).unwrap();
+    let numbers: Vec<u64> = listed.iter().map(|c| c["component"].as_u64().unwrap()).collect();
+    for line in text.lines().skip(1) {
+        let label = line.split(',').next().unwrap().parse().unwrap();
+        assert!(numbers.contains(&label), "{label} is not among {numbers:?}");
+    }
+    let shown = place.ok("show a");
+    assert!(shown.contains(&format!("clusters  {n} in use (an item or more each), ")), "{shown}");
+    let told = if empty == 1 { "1 component with less than one item is not listed".to_string() } else {
+        format!("{empty} components with less than one item are not listed")
+    };
+    assert!(shown.contains(&told), "{shown}");
 }
 
 #[test]

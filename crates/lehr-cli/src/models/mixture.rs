@@ -256,7 +256,7 @@ impl Served for Mixture {
         text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
         let lambda = state.lambda.table();
         text += &format!(
-            "clusters  {} in use (they hold at least one item), {:.1} in effect (exp of the entropy of the sizes)\n",
+            "clusters  {} in use (an item or more each), {:.1} in effect (exp of the entropy of the sizes)\n",
             run.model.components_in_use(lambda).len(),
             run.model.effective_clusters(lambda)
         );
