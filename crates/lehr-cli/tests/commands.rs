@@ -242,7 +242,9 @@ fn only_components_in_use_are_shown_by_the_numbers_of_transform() {
     }
     let shown = place.ok("show a");
     assert!(shown.contains(&format!("clusters  {n} in use (an item or more each), ")), "{shown}");
-    let told = if empty == 1 { "1 component with less than one item is not listed".to_string() } else {
+    let told = if empty == 1 {
+        "1 component with less than one item is not listed".to_string()
+    } else {
         format!("{empty} components with less than one item are not listed")
     };
     assert!(shown.contains(&told), "{shown}");
