@@ -81,7 +81,10 @@ impl Hyper {
     pub fn refined(mut self, shape: Shape, covariance: &[f64], clusters: &Parts) -> Self {
         let (_, times, _) = shape.learned_freedom();
         for _ in 0..REFINEMENTS {
-            let Some(mut sum) = shape.precision(1.0, covariance.to_vec()).map(|p| shape.scale(&p)) else { break };
+            let Some(mut sum) = shape.precision(1.0, covariance.to_vec()).map(|p| shape.scale(&p))
+            else {
+                break;
+            };
             let mut count = 1.0;
             for k in (0..clusters.len()).filter(|&k| clusters.counts[k] >= 1.0) {
                 let Some(q) = clusters.posterior(k, &self, shape) else { continue };
