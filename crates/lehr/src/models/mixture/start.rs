@@ -1,6 +1,6 @@
 //! Where a fit of a mixture begins: clusters found before it, k-means, random points or random responsibilities.
 
-use super::clusters::{self, Learn, Sample};
+use super::clusters::{self, Found, Learn, Sample};
 use super::params::{Start, StartUnits};
 use super::{Mixture, Scratch, kmeans, prior::total_weight};
 use crate::data::Points;
@@ -162,7 +162,7 @@ fn merged(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Option<Stats> {
     }
     let sample = Sample::new(points, &mixture.units, shape, k, rng);
     let given = Learn::Given(mixture.hyper(&sample));
-    let found = clusters::find(&sample, shape, k, given, rng)?.clusters;
+    let found = clusters::find(&sample, shape, k, given, rng).filter(Found::is_searched)?.clusters;
     let layout = mixture.layout();
     let mut stats = Stats::new(layout.n_rows, layout.raw_width);
     for component in 0..found.len() {

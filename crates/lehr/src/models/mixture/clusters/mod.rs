@@ -28,6 +28,10 @@ pub(super) const MOST_PIECES: usize = 128;
 /// Multiplications of the joins that a search may make; wide tables are cut into fewer pieces.
 const WORK: f64 = 4e8;
 
+/// Sweeps of a search, roughly, and the multiplications with the clusters' matrices that all searches may make in them.
+const SWEEPS: f64 = 160.0;
+const SWEEP_WORK: f64 = 2e9;
+
 /// Items that are looked at, times the number of columns; and at least and at most this many.
 const ITEMS: usize = 40_000;
 const FEWEST_ITEMS: usize = 2_000;
@@ -92,7 +96,14 @@ pub(super) struct Sample {
     pub mean: Vec<f64>,
 }
 
-/// Looks for clusters, `most` of them at the most; `None` where there are too many columns for it.
+impl Found {
+    /// Whether clusters were looked for at all: tables can be too wide for it.
+    pub fn is_searched(&self) -> bool {
+        self.score > f64::NEG_INFINITY
+    }
+}
+
+/// Looks for clusters, `most` of them at the most; `None` if not even one has a density.
 pub(super) fn find(
     sample: &Sample,
     shape: Shape,
@@ -226,7 +237,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Into how many pieces the data are cut.
+    /// Sweeps that a search may make with so many clusters, for the time that their matrices take.
+    fn affordable_searches(&self, clusters: usize) -> f64 {
+        let d = self.shape.n_dims() as f64;
+        let of_sweep = if self.shape.scatter().is_diagonal() { d } else { d.powi(3) / 2.0 };
+        SWEEP_WORK / (SWEEPS * clusters as f64 * of_sweep)
+    }
+
+    /// Into how many pieces the data are cut; fewer than two if that is not worth it or takes too long.
     fn pieces(&self) -> usize {
         let (n, d) = (self.items.len(), self.shape.n_dims());
         let of_pair =
@@ -234,14 +252,21 @@ impl<'a> Search<'a> {
         // Half the pairs of pieces, in every join of every round.
         let joins = (ROUNDS * (1 + AGAIN)) as f64;
         let affordable = (2.0 * WORK / (joins * (of_pair + 100.0))).sqrt() as usize;
-        PIECES.max(self.most).min(MOST_PIECES).min(n / (d + 1)).min(affordable)
+        let in_sweeps = self.affordable_searches(1) as usize;
+        PIECES.max(self.most).min(MOST_PIECES).min(n / (d + 1)).min(affordable).min(in_sweeps)
     }
 
     fn run(&self, rng: &mut Rng) -> Option<Found> {
-        let n = self.items.len();
+        let (n, pieces) = (self.items.len(), self.pieces());
+        if self.affordable_searches(2) < 1.0 {
+            // One cluster teaches a prior without a sweep.
+            let clusters = self.items.of_labels(&vec![0; n], 1, self.shape);
+            let prior = self.prior(Some(&clusters));
+            return Some(Found { score: f64::NEG_INFINITY, clusters, prior });
+        }
         let mut found = vec![self.climb(&vec![0; n], 1)?];
-        let pieces = self.pieces();
-        for _ in 0..(SEARCHES / n).clamp(1, MOST_SEARCHES) {
+        let most = MOST_SEARCHES.min(self.affordable_searches(pieces.max(2)) as usize).max(1);
+        for _ in 0..(SEARCHES / n).clamp(1, most) {
             for pieces in [pieces, pieces / 3, pieces / 9].into_iter().filter(|&p| p >= 2) {
                 found.extend(self.chain(pieces, rng));
             }
