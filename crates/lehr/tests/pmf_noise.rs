@@ -329,7 +329,7 @@ fn annealing_ends_by_itself() {
     };
     let plan = config.check_for(&pmf, &ratings).unwrap();
     assert_eq!(plan.step_size, StepSize::UntilQuiet(0.85));
-    let last = plan.last_noisy_step();
+    let last = plan.last_unsettled_step();
     assert_eq!(last, (ratings.largest_block() as u64 - 1) / 3);
     let (_, bounds) = watched(&pmf, &ratings, &config, 1);
     let quiet = &bounds[last as usize..];

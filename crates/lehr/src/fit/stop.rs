@@ -103,7 +103,7 @@ impl Tolerance {
 
     /// The tolerance of a plan, `words` being those that a perplexity is per.
     pub(super) fn of_plan(plan: &Plan, words: Option<f64>) -> Self {
-        let new = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_noisy_step());
+        let new = Tolerance::new(plan.tol, plan.batch.is_some(), plan.last_unsettled_step());
         Tolerance { words, ..new.of(plan.tol_of) }
     }
 

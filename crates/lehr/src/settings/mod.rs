@@ -14,7 +14,7 @@ use crate::fit::stop::Change;
 use crate::step::anneal::Law;
 use crate::step::guard::Guard;
 use crate::step::sample::Sampling;
-use crate::step::schedule::{Effective, StepSize};
+use crate::step::schedule::{Effective, StepSize, Temper};
 
 pub(crate) use choices::choices;
 pub use choices::either;
@@ -53,6 +53,9 @@ pub struct FitConfig {
     pub corrected: bool,
     /// The fraction of the steps after which noise ends and a noiseless phase starts.
     pub noise_end: f64,
+    /// How many times items count at first. Default: the model's own, mostly once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temper: Option<Temper>,
     /// rho. Default: 1 for batch VI, `0.5,1` for annealed batch VI, `power:10:0.75` for batches.
     pub step_size: Option<StepSize>,
     /// What happens when noise pushes a parameter out of its domain. Default: the model's own.
@@ -94,6 +97,7 @@ impl Default for FitConfig {
             law: Law::default(),
             corrected: true,
             noise_end: 0.75,
+            temper: None,
             step_size: None,
             guard: None,
             warm: false,
@@ -208,6 +212,16 @@ pub const FIT: &[Setting] = &[
         group: ANNEALING,
         python: Some("noise_end"),
         old: &["quench"],
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "temper",
+        kind: Kind::Schedule(parses::<Temper>),
+        value_name: "TIMES",
+        help: "A tempered start: every item counts so many times at first, and once in the end. 2 (over 60 % of \
+               the steps), 2:0.3 (over 30 %), 2:20 (over 20 steps) or off",
+        default: "off",
+        group: ANNEALING,
         ..Setting::BLANK
     },
     Setting {

@@ -8,7 +8,7 @@ use crate::model::{Dataset, Model, guards_of};
 use crate::step::anneal::{Anneal, Law};
 use crate::step::guard::Guard;
 use crate::step::sample::Sampling;
-use crate::step::schedule::{Effective, StepSize};
+use crate::step::schedule::{Effective, StepSize, Temper};
 use crate::{Error, Result, engine};
 
 /// A checked configuration for data of a known size: what the loop runs.
@@ -28,6 +28,8 @@ pub struct Plan {
     pub sampling: Sampling,
     /// The noise of the first restart; see [`Plan::anneal`].
     anneal: Anneal,
+    /// How often items count at first, and the last step in which they do not count once.
+    temper: (Temper, u64),
     /// rho.
     pub step_size: StepSize,
     /// The guard, if not the model's own; see [`Plan::guard_for`].
@@ -114,9 +116,15 @@ impl Plan {
         }
     }
 
-    /// The last step that can be noisy, if any.
-    pub fn last_noisy_step(&self) -> u64 {
-        self.origin + self.anneal.until
+    /// The last step that can be noisy or tempered, if any: before it a bound that stands still says nothing.
+    pub fn last_unsettled_step(&self) -> u64 {
+        self.origin + self.anneal.until.max(self.temper.1)
+    }
+
+    /// How many times every item counts in step `t` of all.
+    pub fn times(&self, t: u64) -> f64 {
+        let (temper, until) = self.temper;
+        temper.at(self.own_step(t).max(1), until)
     }
 
     /// Which step of this run is step `t` of all.
@@ -209,6 +217,10 @@ impl FitConfig {
             let allowed = "every row has its own number of items here; leave it out";
             return Err(Error::config("population", population, allowed));
         }
+        if let Some(temper @ Temper::From { .. }) = self.temper {
+            let allowed = "is for mixtures and topic models, which have one N; leave it out";
+            return Err(Error::config("temper", temper, allowed));
+        }
         if let Some(sample @ 1..) = self.bound_sample {
             let allowed = "the bound is that of all items here; leave it out";
             return Err(Error::config("bound_sample", sample, allowed));
@@ -253,6 +265,9 @@ impl FitConfig {
         if !(0.0..=1.0).contains(&self.noise_end) {
             let allowed = "must be a fraction of the steps between 0 and 1";
             return Err(Error::config("noise_end", self.noise_end, allowed));
+        }
+        if let Some((temper, problem)) = self.temper.and_then(|t| Some((t, t.problem()?))) {
+            return Err(Error::config("temper", temper, problem));
         }
         Ok(())
     }
@@ -315,6 +330,7 @@ impl FitConfig {
     fn plan(&self, sizes: &Sizes<'_>, step_size: StepSize) -> Plan {
         let steps = self.steps.unwrap_or(if self.batch.is_some() { 1000 } else { 500 });
         let epoch = sizes.n_items.div_ceil(self.batch.unwrap_or(sizes.n_items)) as u64;
+        let temper = self.temper.unwrap_or_default();
         Plan {
             steps,
             tol: self.tol,
@@ -323,6 +339,7 @@ impl FitConfig {
             batch: self.batch,
             sampling: self.sampling,
             anneal: self.anneal(steps, sizes.noisy_batch(self.batch)),
+            temper: (temper, temper.until(steps)),
             step_size,
             guard: self.guard,
             warm: self.warm,

@@ -1,5 +1,5 @@
-//! rho_t and M_t: how step size and effective batch size change over the steps. Small values that
-//! read and write as text, so that a run records them.
+//! rho_t, M_t and how often items count: how they change over the steps. Small values that read and write as
+//! text, so that a run records them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -126,6 +126,104 @@ impl FromStr for Effective {
     }
 }
 
+/// A tempered start: at first every item counts several times (or less than once), which falls or rises to once.
+///
+/// As text: `off`, `2` (from twice to once over 60 % of the steps), `2:0.3` (over 30 %), `2:20` (over 20 steps).
+///
+/// ```
+/// use lehr::step::schedule::Temper;
+/// let temper: Temper = "2:10".parse().unwrap();
+/// let until = temper.until(500);
+/// assert_eq!((temper.at(1, until), temper.at(6, until), temper.at(11, until)), (2.0, 1.5, 1.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "NumberOrText", into = "String")]
+pub enum Temper {
+    /// Items count once from the first step on.
+    #[default]
+    Off,
+    /// They begin by counting `times` times.
+    From {
+        /// How often, in the first step.
+        times: f64,
+        /// For how long: a fraction of the steps if below 1, else steps.
+        over: f64,
+    },
+}
+
+impl Temper {
+    /// For how long items count more than once, if nothing else is said.
+    const OVER: f64 = 0.6;
+
+    /// The last step in which items do not count once; 0 if there is none.
+    pub fn until(&self, steps: u64) -> u64 {
+        match *self {
+            Temper::Off => 0,
+            Temper::From { over, .. } if over < 1.0 => (over * steps as f64).ceil() as u64,
+            Temper::From { over, .. } => over as u64,
+        }
+    }
+
+    /// How many times items count in step `t` (from 1), if they count once after step `until`.
+    pub fn at(&self, t: u64, until: u64) -> f64 {
+        match *self {
+            Temper::From { times, .. } if t <= until => {
+                times + (1.0 - times) * (t - 1) as f64 / until as f64
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// What is wrong with the numbers, if anything.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        match *self {
+            Temper::From { times, .. } if !(0.01..=100.0).contains(&times) => {
+                Some("items can count 0.01 to 100 times; 2 is usual")
+            }
+            Temper::From { over, .. } if !(over > 0.0 && over <= 1e15) => {
+                Some("it must last for a fraction of the steps (0.6) or for some steps (20)")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Temper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Temper::Off => write!(f, "off"),
+            Temper::From { times, over } if over == Temper::OVER => write!(f, "{times}"),
+            Temper::From { times, over } => write!(f, "{times}:{over}"),
+        }
+    }
+}
+
+impl FromStr for Temper {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Temper::Off);
+        }
+        let wrong = || {
+            format!(
+                "'{text}' is not a tempered start: use how many times items count at first (2), with a \
+                 fraction of the steps (2:0.6) or steps (2:20), or off"
+            )
+        };
+        let number = |s: &str| s.trim().parse::<f64>().map_err(|_| wrong());
+        let (times, over) = match text.split_once(':') {
+            Some((times, over)) => (number(times)?, number(over)?),
+            None => (number(text)?, Temper::OVER),
+        };
+        let parsed = Temper::From { times, over };
+        match parsed.problem() {
+            Some(problem) => Err(format!("'{text}': {problem}")),
+            None => Ok(parsed),
+        }
+    }
+}
+
 /// rho_t, the step size.
 ///
 /// As text: `0.5` (constant), `power:10:0.75` for (10 + t)^-0.75, `0.5,1` for 0.5 while there is noise
@@ -243,7 +341,7 @@ macro_rules! as_text {
         }
     )*};
 }
-as_text!(Effective, StepSize);
+as_text!(Effective, StepSize, Temper);
 
 #[cfg(test)]
 mod tests {
@@ -256,6 +354,21 @@ mod tests {
         }
         for text in ["0.5", "power:10:0.75", "0.85,1"] {
             assert_eq!(text.parse::<StepSize>().unwrap().to_string(), text);
+        }
+        for text in ["off", "2", "0.5:20", "3:0.25"] {
+            assert_eq!(text.parse::<Temper>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_tempered_start_ends_where_items_count_once() {
+        let temper = Temper::From { times: 0.5, over: 0.5 };
+        let until = temper.until(8);
+        let times: Vec<f64> = (1..=6).map(|t| temper.at(t, until)).collect();
+        assert_eq!((until, times), (4, vec![0.5, 0.625, 0.75, 0.875, 1.0, 1.0]));
+        for nonsense in ["", "two", "0", "-1", "nan", "2:", "2:0", "2:-3", "2:nan", "1e9", "2:1:1"]
+        {
+            assert!(nonsense.parse::<Temper>().is_err(), "{nonsense}");
         }
     }
 

@@ -129,7 +129,8 @@ where
     fn size_steps(&mut self, plan: &Plan, t: u64) {
         let Batch { size, population, noisy, .. } = self.batch;
         let rho = plan.step_size.at(t, noisy);
-        self.step = Step { rho, scale: population as f64 / size as f64, noisy };
+        let scale = plan.times(t) * (population as f64 / size as f64);
+        self.step = Step { rho, scale, noisy };
     }
 
     fn steps(&self) -> Steps<'_> {

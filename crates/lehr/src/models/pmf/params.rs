@@ -150,6 +150,7 @@ pub const SETTINGS: &[Setting] = &[
 pub const FIT: &[Variant] = &[
     Variant::of("warm").hidden(),
     Variant::of("bound_sample").hidden(),
+    Variant::of("temper").hidden(),
     Variant::of("population").hidden().not_in_python(),
     Variant::of("batch")
         .help("|S|, the ratings of a step. Left out, every step uses all of them (batch VI)"),
