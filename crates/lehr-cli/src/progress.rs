@@ -245,7 +245,13 @@ mod tests {
 
     #[test]
     fn the_bar_counts_all_starts_and_knows_where_a_resumed_run_stands() {
-        let ended = |restart| Outcome { restart, bound: -1.0, steps: 100, stop: StopReason::Steps };
+        let ended = |restart| Outcome {
+            restart,
+            bound: -1.0,
+            steps: 100,
+            stop: StopReason::Steps,
+            search: None,
+        };
         let lengths = |bar: &Bar| (bar.bar.position(), bar.bar.length());
         assert_eq!(lengths(&begun(1, 0, vec![], 40, false)), (40, Some(100)));
         assert_eq!(lengths(&begun(3, 1, vec![ended(0)], 40, true)), (140, Some(300)));

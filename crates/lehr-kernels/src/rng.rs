@@ -47,6 +47,8 @@ pub enum Purpose {
     Bound,
     /// Draws from a fitted model, to choose by.
     Thompson,
+    /// What a search tries.
+    Search,
 }
 
 /// Where a stream of random numbers lives. Two addresses that differ anywhere are independent.

@@ -160,7 +160,7 @@ impl Kicks {
     ) -> Fitted {
         let pending = early.then(|| search.progress(&state));
         let (bound, state) = search.best.unwrap_or((f64::NAN, state));
-        let outcome = Outcome { restart: 0, bound, steps: state.step, stop };
+        let outcome = Outcome { restart: 0, bound, steps: state.step, stop, search: None };
         Fitted {
             state,
             outcomes: vec![outcome.clone()],

@@ -182,7 +182,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
             };
             let (plan, start, meter) = (&plan, &start, Meter::default());
             let stop = stop.clone();
-            let mut session = Session { model, heldout, plan, engine, start, meter, stop };
+            let mut session = Session { model, data, heldout, plan, engine, start, meter, stop };
             let mut nobody = ();
             let watcher = watcher.unwrap_or(&mut nobody);
             let resume = match resume {

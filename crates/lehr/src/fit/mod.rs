@@ -27,6 +27,7 @@ use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
 pub use builder::{FitBuilder, fit, fit_on};
+pub use drive::search::{Searched, Tally};
 pub use drive::{Driver, Fitted, Resume, Session};
 use meter::Part;
 pub use meter::{Meter, Timings};

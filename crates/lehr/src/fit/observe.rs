@@ -53,7 +53,7 @@ impl<M: Model> Fit<'_, M> {
     }
 
     /// The bound of the state before the next update, and how many items it is evaluated on.
-    fn bound(&mut self, sums: &Sums) -> Result<(f64, usize)> {
+    pub(super) fn bound(&mut self, sums: &Sums) -> Result<(f64, usize)> {
         let (model, lambda) = (self.model, &self.state.lambda);
         if self.plan.batch.is_none() {
             let n_items = self.engine.sizes().n_items;

@@ -5,6 +5,7 @@ use super::stop::{StopReason, Tolerance};
 use super::{Fit, Progress, State, Watcher};
 use crate::fit::Observation;
 use crate::model::{Ask, Model};
+use crate::step::engine::Sums;
 use crate::{ErrorKind, Result};
 
 /// What the next look at a fit is for.
@@ -33,6 +34,17 @@ impl<M: Model> Fit<'_, M> {
         let due = Due { end: Some(StopReason::Steps), observed: true, regular: true };
         let sums = self.begin_step(self.ask(due))?;
         self.unless_stopped(|fit| fit.observe(&sums, false))
+    }
+
+    /// The bound of the state, and the sums of the pass that it took: all that a step needs.
+    pub(super) fn peek(&mut self) -> Result<(f64, Sums)> {
+        let due = Due { end: None, observed: true, regular: true };
+        let sums = self.begin_step(self.ask(due))?;
+        let (bound, _) = self.unless_stopped(|fit| fit.bound(&sums))?;
+        if !bound.is_finite() {
+            return Err(ErrorKind::Diverged { bound, step: self.state.step }.into());
+        }
+        Ok((bound, sums))
     }
 
     /// Runs the plan to its end, or until the watcher asks for one. `history` are this run's observations

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
+use crate::fit::drive::search::Searched;
 use crate::fit::stop::StopReason;
 use crate::lambda::Lambda;
 use crate::math::rng::{Address, Purpose};
@@ -75,6 +76,9 @@ pub struct Outcome {
     pub steps: u64,
     /// Why it ended.
     pub stop: StopReason,
+    /// What the search from there has done, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Searched>,
 }
 
 /// JSON has no NaN: it writes null.

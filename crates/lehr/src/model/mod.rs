@@ -3,6 +3,7 @@
 
 mod domain;
 mod judge;
+mod kicks;
 mod layout;
 mod learn;
 mod local;
@@ -27,6 +28,7 @@ pub use domain::Domain;
 pub(crate) use domain::{check_rows, guards_of};
 pub use judge::{Judge, Scores, item_bounds};
 pub(crate) use judge::{for_each_item, mean_item_bound, score, weighted_mean};
+pub use kicks::Kicking;
 pub use layout::{Layout, Phase, SHARD, Sharding};
 pub(crate) use learn::hyper_of;
 pub use learn::{HyperStep, Learn};
@@ -40,9 +42,9 @@ pub use shard::{Ask, RowShard, Shard, Target};
 /// [`refresh`], [`local_step`] on every shard of the batch, and [`to_natural`] and [`in_domain`] on
 /// every row of each phase. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines.
 ///
-/// Nine methods are required. Three more things a model may have are traits of their own, which
-/// [`domain`], [`learner`] and [`judge`] hand out: guards beyond the usual ones, hyperparameters that are
-/// learned, and scores of its own.
+/// Nine methods are required. Four more things a model may have are traits of their own, which
+/// [`domain`], [`learner`], [`judge`] and [`kicks`] hand out: guards beyond the usual ones, hyperparameters that are
+/// learned, scores of its own, and ways to leave an optimum.
 ///
 /// [`support`]: Model::support
 /// [`refresh`]: Model::refresh
@@ -52,6 +54,7 @@ pub use shard::{Ask, RowShard, Shard, Target};
 /// [`domain`]: Model::domain
 /// [`learner`]: Model::learner
 /// [`judge`]: Model::judge
+/// [`kicks`]: Model::kicks
 pub trait Model: Sync + Sized {
     /// What the items are.
     type Data: Dataset;
@@ -156,6 +159,11 @@ pub trait Model: Sync + Sized {
 
     /// Scores and measures of its own. Without them held-out items are scored by their parts of the bound.
     fn judge(&self) -> Option<&dyn Judge<Self>> {
+        None
+    }
+
+    /// Ways to leave an optimum. Without them a search makes fresh starts with the hyperparameters learned so far.
+    fn kicks(&self) -> Option<&dyn Kicking<Self>> {
         None
     }
 }

@@ -3,6 +3,7 @@
 
 mod choices;
 mod plan;
+mod search;
 mod table;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::step::schedule::{Effective, StepSize, Temper};
 pub(crate) use choices::choices;
 pub use choices::either;
 pub use plan::Plan;
+pub use search::{Kick, Kicks, Search, SearchBy};
 pub use table::{Flag, Kind, Setting, Tables, Variant, varied};
 
 /// How to fit: shared by all models, by the command line's flags and by `--config run.toml`.
@@ -75,6 +77,16 @@ pub struct FitConfig {
     pub threads: usize,
     /// How many starts to try; the best by bound is kept.
     pub n_init: u32,
+    /// Search for better optima from where the plain fit ends, with so many times its passes, those included; 0 is
+    /// off. Default: the model's own, mostly off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<f64>,
+    /// What the search may try. Default: everything that the model knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kicks: Option<Kicks>,
+    /// What the fits of a search are chosen by.
+    #[serde(skip_serializing_if = "is_default")]
+    pub search_by: SearchBy,
     /// Save every so many steps. Default: once a minute.
     pub checkpoint_every: Option<u64>,
     /// Evaluate the bound every so many steps; 0 is never, not even at the end. Default: every sweep, or
@@ -106,6 +118,9 @@ impl Default for FitConfig {
             seed: 0,
             threads: 0,
             n_init: 1,
+            search: None,
+            kicks: None,
+            search_by: SearchBy::default(),
             checkpoint_every: None,
             eval_every: None,
             holdout: Holdout::default(),
@@ -181,7 +196,8 @@ pub const FIT: &[Setting] = &[
         kind: Kind::Schedule(parses::<Effective>),
         value_name: "M",
         help: "M, the effective batch size: smaller is noisier. 50, 50t (50 times the step), \
-               geometric:10:150 (from 10 to the batch size over 150 steps) or off",
+               geometric:10:150 (from 10 to the batch size over 150 steps), fading:30:20 (variance 30 to 0 over 20 \
+               steps), auto (the same as --search 4) or off",
         group: ANNEALING,
         python: Some("effective_batch_size"),
         ..Setting::BLANK
@@ -281,6 +297,35 @@ pub const FIT: &[Setting] = &[
         ..Setting::BLANK
     },
     Setting {
+        name: "search",
+        kind: Kind::Number,
+        value_name: "TIMES",
+        help: "Search for better optima from where the plain fit ends, with so many times its passes, those included; \
+               0 is off",
+        default: "0",
+        group: STARTS,
+        python: Some("search"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "kicks",
+        kind: Kind::Schedule(parses::<Kicks>),
+        value_name: "KICKS",
+        help: "What the search may try: swap, merge, merge-birth, noise, restart; noise alone is pure SVI+",
+        default: "all of them",
+        group: STARTS,
+        python: Some("kicks"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "search_by",
+        kind: Kind::Choice(SearchBy::NAMES),
+        help: "What the fits of a search are chosen by: the bound, or the score of the items held out",
+        default: "bound",
+        group: STARTS,
+        ..Setting::BLANK
+    },
+    Setting {
         name: "threads",
         kind: Kind::Whole,
         value_name: "N",
@@ -329,6 +374,10 @@ pub const FIT: &[Setting] = &[
 ];
 
 /// Whether a text is a value of this type, or why not.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn parses<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
     text.parse::<T>().map(drop)
 }

@@ -1,7 +1,7 @@
 //! From what a user writes to what the loop runs: every setting checked against data and model, every default
 //! filled in.
 
-use super::{FitConfig, either};
+use super::{FitConfig, Holdout, Kick, Search, SearchBy, either};
 use crate::error::{advice, setting};
 use crate::fit::stop::{Change, StopReason};
 use crate::model::{Dataset, Model, guards_of};
@@ -51,6 +51,8 @@ pub struct Plan {
     pub seed: u64,
     /// How many starts.
     pub n_init: u32,
+    /// The search from where each of them ends, if any.
+    pub search: Option<Search>,
     /// Steps between evaluations of the bound; 0 if there are none.
     pub eval_every: u64,
     /// Steps between checkpoints, if not by time.
@@ -83,6 +85,13 @@ impl Plan {
             return Err(Error::config("warm", true, allowed));
         }
         let words = model.judge().and_then(|judge| judge.words(self.population));
+        if let Some(search) = self.search
+            && model.kicks().is_none()
+            && !search.kicks.contains(Kick::Restart)
+        {
+            let allowed = format!("the only kick of a {} is restart", model.name());
+            return Err(Error::config("kicks", search.kicks, allowed));
+        }
         if self.tol_of == Change::Perplexity && words.is_none() {
             let allowed = format!("a {} has no words, and so no perplexity", model.name());
             return Err(Error::config("tol_of", "perplexity", allowed));
@@ -132,6 +141,37 @@ impl Plan {
         t.saturating_sub(self.origin)
     }
 
+    /// Batch VI until somebody else ends it, from step `origin` on: how a search climbs.
+    pub(crate) fn climbing(&self, origin: u64) -> Self {
+        Plan {
+            steps: u64::MAX,
+            tol: 0.0,
+            batch: None,
+            anneal: Anneal { until: 0, effective: Effective::Off, ..self.anneal },
+            temper: (Temper::Off, 0),
+            step_size: StepSize::Constant(1.0),
+            warm: false,
+            origin,
+            epoch: 1,
+            n_init: 1,
+            search: None,
+            eval_every: 1,
+            ..self.clone()
+        }
+    }
+
+    /// The same with noise for so many steps, whose variance fades from `variance`, and steps of one half.
+    pub(crate) fn shaken(self, variance: f64, steps: u64) -> Self {
+        let effective = Effective::Fading { variance, steps };
+        let anneal = Anneal { effective, until: steps, ..self.anneal };
+        Plan { anneal, step_size: StepSize::Constant(0.5), ..self }
+    }
+
+    /// The same with a tempered start: items count one half at first, and once after so many steps.
+    pub(crate) fn tempered(self, steps: u64) -> Self {
+        Plan { temper: (Temper::From { times: 0.5, over: steps as f64 }, steps), ..self }
+    }
+
     /// This plan after `origin` steps of an earlier run.
     pub fn after(self, origin: u64) -> Self {
         Plan { origin, steps: self.steps.saturating_add(origin), ..self }
@@ -166,8 +206,19 @@ impl FitConfig {
     /// that it goes on in the same way when defaults change.
     pub fn with_defaults_of<M: Model>(&self, model: &M) -> FitConfig {
         let mut config = self.clone();
+        if config.effective == Effective::Auto && config.search.is_none() {
+            config.search = Some(Search::USUAL);
+        }
         model.fit_defaults(&mut config);
         config
+    }
+
+    /// The search that it asks for, if any.
+    fn searched(&self) -> Option<Search> {
+        let usual = if self.effective == Effective::Auto { Search::USUAL } else { 0.0 };
+        let times = self.search.unwrap_or(usual);
+        let kicks = self.kicks.unwrap_or_default();
+        (times > 0.0).then_some(Search { times, kicks, by: self.search_by })
     }
 
     /// The same where the items are elsewhere, and only their sizes are known.
@@ -202,12 +253,13 @@ impl FitConfig {
         self.check_end()?;
         self.check_batch(sizes)?;
         self.check_effective(sizes)?;
+        self.check_search()?;
         Ok(self.plan(sizes, self.checked_step_size()?))
     }
 
     /// What cannot be where every row has its own batch.
     fn check_blocks(&self) -> Result<()> {
-        if !self.law.works_in_blocks() && self.effective != Effective::Off {
+        if !self.law.works_in_blocks() && !self.effective.is_off() {
             let others: Vec<&Law> = Law::ALL.iter().filter(|law| law.works_in_blocks()).collect();
             let others: Vec<&str> = others.into_iter().map(|law| law.name()).collect();
             let allowed = "is for models in which one batch serves all; use ".to_string();
@@ -216,6 +268,11 @@ impl FitConfig {
         if let Some(population) = self.population {
             let allowed = "every row has its own number of items here; leave it out";
             return Err(Error::config("population", population, allowed));
+        }
+        if let Some(search) = self.searched() {
+            let allowed = "a matrix factorisation ends at the same place from every start, so that there is nothing \
+                           to find; leave it out";
+            return Err(Error::config("search", search.times, allowed));
         }
         if let Some(temper @ Temper::From { .. }) = self.temper {
             let allowed = "is for mixtures and topic models, which have one N; leave it out";
@@ -288,6 +345,55 @@ impl FitConfig {
         Ok(())
     }
 
+    fn check_search(&self) -> Result<()> {
+        if let Some(times) = self.search
+            && times != 0.0
+            && !(1.0..=Search::MOST).contains(&times)
+        {
+            let allowed = format!(
+                "must be 0 (off) or between 1 and {}: how many times the passes of the plain fit, that one included; \
+                 4 is usual",
+                Search::MOST
+            );
+            return Err(Error::config("search", times, allowed));
+        }
+        let Some(search) = self.searched() else {
+            let of_search = [
+                ("kicks", self.kicks.map(|kicks| kicks.to_string())),
+                (
+                    "search_by",
+                    (self.search_by != SearchBy::Bound).then(|| self.search_by.to_string()),
+                ),
+            ];
+            for (name, value) in of_search {
+                if let Some(value) = value {
+                    let allowed =
+                        advice!["is for a search; ask for one with ", setting("search").to(4)];
+                    return Err(Error::config(name, value, allowed));
+                }
+            }
+            if self.effective == Effective::Auto {
+                let allowed =
+                    advice!["is a search, and ", setting("search").to(0), " turns that off"];
+                return Err(Error::config("effective", self.effective, allowed));
+            }
+            return Ok(());
+        };
+        if search.by == SearchBy::Heldout && self.holdout == Holdout::default() {
+            let allowed = advice![
+                "needs items to be judged by; hold some out with ",
+                setting("holdout").to(0.1)
+            ];
+            return Err(Error::config("search_by", search.by, allowed));
+        }
+        if self.eval_every == Some(0) {
+            let allowed =
+                "a search goes by the bound; leave it out, or evaluate it every so many steps";
+            return Err(Error::config("eval_every", 0, allowed));
+        }
+        Ok(())
+    }
+
     fn check_effective(&self, sizes: &Sizes<'_>) -> Result<()> {
         if let Some(problem) = self.effective.problem() {
             return Err(Error::config("effective", self.effective, problem));
@@ -307,7 +413,7 @@ impl FitConfig {
 
     /// The step size: as asked for, or what suits the batches and the noise.
     fn checked_step_size(&self) -> Result<StepSize> {
-        let noise = self.effective != Effective::Off;
+        let noise = !self.effective.is_off();
         let step_size = self.step_size.unwrap_or(match (self.batch, noise) {
             (Some(_), _) => StepSize::Power { tau0: 10.0, kappa: 0.75 },
             (None, true) => StepSize::UntilQuiet(0.5),
@@ -350,6 +456,7 @@ impl FitConfig {
             epoch,
             seed: self.seed,
             n_init: self.n_init,
+            search: self.searched(),
             eval_every: self.eval_every.unwrap_or(epoch),
             checkpoint_every: self.checkpoint_every,
         }

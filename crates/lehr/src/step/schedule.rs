@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// M_t, the effective batch size.
 ///
 /// As text: `off`, `50` (constant), `50t` (linear: 50 times the step), `geometric:10:150` (from 10 to
-/// the real batch size over 150 steps).
+/// the real batch size over 150 steps), `fading:30:20` (noise whose variance falls from 30 to 0 over 20 steps), or
+/// `auto` (a search chooses; see [`FitConfig::search`](crate::FitConfig::search)).
 ///
 /// ```
 /// use lehr::step::schedule::Effective;
@@ -34,19 +35,37 @@ pub enum Effective {
         /// The last noisy step; at the next one M has reached |S|.
         steps: u64,
     },
+    /// M_t = |S| / (1 + v), the variance v of the weights falling from `variance` to 0 over `steps` steps.
+    Fading {
+        /// v at the first step.
+        variance: f64,
+        /// The last noisy step.
+        steps: u64,
+    },
+    /// No noise but where a search makes some.
+    Auto,
 }
 
 impl Effective {
+    /// Whether every step is without noise.
+    pub fn is_off(&self) -> bool {
+        matches!(self, Effective::Off | Effective::Auto)
+    }
+
     /// M at step `t` (from 1) for a batch of `batch` items; `None` where there is no noise.
     pub fn at(&self, t: u64, batch: usize) -> Option<f64> {
         let size = batch as f64;
         let m = match *self {
-            Effective::Off => return None,
+            Effective::Off | Effective::Auto => return None,
             Effective::Constant(m) => m,
             Effective::Linear(c) => c * t as f64,
             Effective::Geometric { steps, .. } if t > steps => return None,
             Effective::Geometric { from, steps } => {
                 from * (size / from).powf((t - 1) as f64 / steps as f64)
+            }
+            Effective::Fading { steps, .. } if t > steps => return None,
+            Effective::Fading { variance, steps } => {
+                size / (1.0 + variance * (1.0 - (t - 1) as f64 / steps as f64))
             }
         };
         (m < size).then_some(m)
@@ -58,9 +77,9 @@ impl Effective {
             return 0;
         }
         match *self {
-            Effective::Off => 0,
+            Effective::Off | Effective::Auto => 0,
             Effective::Constant(_) => u64::MAX,
-            Effective::Geometric { steps, .. } => steps,
+            Effective::Geometric { steps, .. } | Effective::Fading { steps, .. } => steps,
             Effective::Linear(c) => {
                 // The largest t with c t < |S|, whichever way the quotient is rounded.
                 let last = (batch as f64 / c).ceil() as u64;
@@ -72,7 +91,10 @@ impl Effective {
     /// What is wrong with the numbers, if anything.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         match *self {
-            Effective::Off => None,
+            Effective::Off | Effective::Auto => None,
+            Effective::Fading { variance, .. } if !(variance > 0.0 && variance <= 1e9) => {
+                Some("the variance of the noise must be positive and at most a billion")
+            }
             Effective::Constant(m)
             | Effective::Linear(m)
             | Effective::Geometric { from: m, .. }
@@ -80,7 +102,9 @@ impl Effective {
             {
                 Some("the effective batch size must be at least 0.001")
             }
-            Effective::Geometric { steps: 0, .. } => Some("a schedule needs at least one step"),
+            Effective::Geometric { steps: 0, .. } | Effective::Fading { steps: 0, .. } => {
+                Some("a schedule needs at least one step")
+            }
             _ => None,
         }
     }
@@ -93,6 +117,8 @@ impl fmt::Display for Effective {
             Effective::Constant(m) => write!(f, "{m}"),
             Effective::Linear(c) => write!(f, "{c}t"),
             Effective::Geometric { from, steps } => write!(f, "geometric:{from}:{steps}"),
+            Effective::Fading { variance, steps } => write!(f, "fading:{variance}:{steps}"),
+            Effective::Auto => write!(f, "auto"),
         }
     }
 }
@@ -104,12 +130,19 @@ impl FromStr for Effective {
         let wrong = || {
             format!(
                 "'{text}' is not an effective batch size: use a number (50), a multiple of the step \
-                 (50t), geometric:FROM:STEPS (geometric:10:150) or off"
+                 (50t), geometric:FROM:STEPS (geometric:10:150), fading:VARIANCE:STEPS (fading:30:20), auto \
+                 (a search) or off"
             )
         };
         let number = |s: &str| s.trim().parse::<f64>().map_err(|_| wrong());
         let parsed = if text == "off" {
             Effective::Off
+        } else if text == "auto" {
+            Effective::Auto
+        } else if let Some(rest) = text.strip_prefix("fading:") {
+            let (variance, steps) = rest.split_once(':').ok_or_else(wrong)?;
+            let steps = steps.trim().parse().map_err(|_| wrong())?;
+            Effective::Fading { variance: number(variance)?, steps }
         } else if let Some(rest) = text.strip_prefix("geometric:") {
             let (from, steps) = rest.split_once(':').ok_or_else(wrong)?;
             let steps = steps.trim().parse().map_err(|_| wrong())?;
@@ -349,7 +382,7 @@ mod tests {
 
     #[test]
     fn schedules_survive_text() {
-        for text in ["off", "50", "0.5t", "geometric:10:150"] {
+        for text in ["off", "50", "0.5t", "geometric:10:150", "fading:30:20", "auto"] {
             assert_eq!(text.parse::<Effective>().unwrap().to_string(), text);
         }
         for text in ["0.5", "power:10:0.75", "0.85,1"] {

@@ -471,10 +471,16 @@ fn halve<M: Model>(model: &M, row: usize, old: &[f64], proposal: &mut [f64]) {
 
 /// The lambda that raw statistics of the whole data lead to, from the prior: how starts are made.
 pub fn from_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
-    let layout = model.layout();
     let hyper = hyper_of(model);
-    (0..layout.n_rows).for_each(|r| model.prior(&hyper, r, table.row_mut(r)));
-    let mut lambda = Lambda::new(table.clone(), layout.lazy, hyper);
+    (0..model.layout().n_rows).for_each(|r| model.prior(&hyper, r, table.row_mut(r)));
+    follow_raw(model, raw, table);
+}
+
+/// The same from the table as it is. In models whose update has several phases that makes a difference: an earlier
+/// phase looks at what a later one has written.
+pub(crate) fn follow_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
+    let layout = model.layout();
+    let mut lambda = Lambda::new(table.clone(), layout.lazy, hyper_of(model));
     let mut updater = Updater::new(model, Guard::Halve);
     let step = Step { rho: 1.0, scale: 1.0, noisy: false };
     // A noiseless step never asks for noiseless statistics.

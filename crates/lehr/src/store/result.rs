@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::fit::Observation;
-use crate::fit::{Fitted, Outcome, Timings, or_nan};
+use crate::fit::{Fitted, Outcome, Searched, Timings, or_nan};
 use crate::models::Stored;
 
 /// `result.json`: how a fit ended.
@@ -38,6 +38,12 @@ pub struct RunResult {
     pub local_iterations: u64,
     /// All restarts.
     pub restarts: Vec<Outcome>,
+    /// With a search: passes over the data of all starts, everything counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<f64>,
+    /// With a search: those of the plain runs among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes_plain: Option<f64>,
     /// Mean of the restarts' bounds.
     #[serde(deserialize_with = "or_nan")]
     pub bound_mean: f64,
@@ -53,7 +59,11 @@ impl RunResult {
         let last = trace.iter().rfind(|o| o.restart == fit.outcome.restart);
         let (heldout, measures) =
             last.map_or((None, BTreeMap::new()), |o| (o.heldout, o.measures.clone()));
+        let searched = || fit.outcomes.iter().filter_map(|outcome| outcome.search.as_ref());
+        let sum = |of: fn(&Searched) -> f64| searched().map(of).reduce(|sum, passes| sum + passes);
         RunResult {
+            passes: sum(|searched| searched.passes),
+            passes_plain: sum(|searched| searched.passes_plain),
             run: PathBuf::new(),
             model: model.name().to_string(),
             complete: fit.is_complete(),

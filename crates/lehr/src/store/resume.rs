@@ -14,9 +14,9 @@ use super::trace_file::{self, Cut};
 use crate::data::FromFile;
 use crate::error::{Verb, action, advice};
 use crate::fit::Observation;
-use crate::fit::drive::Restarts;
+use crate::fit::drive::{AFTER_SEARCH, Restarts};
 use crate::fit::stop::StopReason;
-use crate::fit::{Driver, Progress, Resume, Watcher};
+use crate::fit::{Driver, DriverPart, Progress, Resume, Watcher};
 use crate::models::Stored;
 use crate::settings::{FitConfig, Plan};
 use crate::{Error, Result};
@@ -178,7 +178,8 @@ impl Recovered {
             Saved::Complete(state, best, mut done) if more.steps.is_some() => {
                 // The climb replaces its own earlier end; the other restarts stay on record.
                 let restart = done.remove(best).restart;
-                Progress { restart, state, done, best: None, driver: None }
+                let driver = after_search(&self.trace, restart);
+                Progress { restart, state, done, best: None, driver }
             }
             Saved::Complete(_, best, done) => return Err(is_complete(directory, done[best].stop)),
         };
@@ -194,6 +195,13 @@ impl Recovered {
         trace.extend(history.iter().cloned()); // the climb under way comes last
         Ok(PickedUp { progress, history, trace })
     }
+}
+
+/// What a run that goes on after a search is told: that there was one, and its own number.
+fn after_search(trace: &[Observation], restart: u32) -> Option<DriverPart> {
+    let run = trace_file::last_run(trace, restart) + 1;
+    let (name, notes, states) = (AFTER_SEARCH.to_string(), serde_json::Value::Null, Vec::new());
+    (run > 1).then_some(DriverPart { name, run, notes, states })
 }
 
 /// Where a run goes on.
@@ -298,6 +306,15 @@ fn check_more(
         return Err(Error::config("steps", more, "must be at least 1"));
     }
     match progress {
+        Some(Progress { driver: Some(driver), .. }) if driver.name != AFTER_SEARCH => {
+            let allowed = advice![
+                format!("the run is in the middle of a {}", driver.name),
+                "; let it end with ",
+                action(Verb::Resume).with(directory.path()),
+                " first",
+            ];
+            Err(Error::config("steps", more, allowed))
+        }
         Some(progress) if config.n_init > 1 && !is_extension(progress) => {
             let (start, of) = (progress.restart + 1, config.n_init);
             let allowed = advice![

@@ -113,7 +113,7 @@ fn all(outcomes: &[Outcome]) -> Vec<u32> {
     outcomes.iter().map(|outcome| outcome.restart).collect()
 }
 
-fn last_run(trace: &[Observation], restart: u32) -> u32 {
+pub(super) fn last_run(trace: &[Observation], restart: u32) -> u32 {
     trace.iter().filter(|o| o.restart == restart).map(|o| o.run).max().unwrap_or(0)
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn outcome(restart: u32) -> Outcome {
-        Outcome { restart, bound: -1.0, steps: 3, stop: StopReason::Steps }
+        Outcome { restart, bound: -1.0, steps: 3, stop: StopReason::Steps, search: None }
     }
 
     fn state(step: u64) -> State {

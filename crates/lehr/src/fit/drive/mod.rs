@@ -2,12 +2,15 @@
 //!
 //! A driver owns states and runs. It makes fits at states, runs them, keeps or drops what they lead to, and
 //! says in [`Progress`] what a checkpoint must hold so that it can go on with the same bits. One file each:
-//! [`single`] is one run, [`restarts`] the best of several starts.
+//! [`single`] is one run, [`restarts`] the best of several starts. Each start may search from where its run ends:
+//! by kicks ([`search`]), or, in models that have none, by fresh starts (`again`).
 
+mod again;
 pub mod restarts;
+pub mod search;
 pub mod single;
 
-use super::{Fit, Meter, Outcome, Progress, RunId, State, Timings, Watcher};
+use super::{DriverPart, Fit, Meter, Outcome, Progress, RunId, State, Timings, Watcher};
 use crate::Result;
 use crate::fit::Observation;
 use crate::math::stop::Stop;
@@ -18,11 +21,17 @@ use crate::step::engine::Engine;
 pub use restarts::Restarts;
 pub use single::{Ran, run};
 
+/// The name of a search in checkpoints, and that of a run that goes on after one.
+const SEARCH: &str = "search";
+pub(crate) const AFTER_SEARCH: &str = "after a search";
+
 /// What a driver has to hand: a model, the items it is fitted to (where the engine has them) and judged by,
 /// a plan, starts, and the meter of the session.
 pub struct Session<'a, M: Model> {
     /// The model.
     pub model: &'a M,
+    /// The items, if they are here.
+    pub data: Option<&'a M::Data>,
     /// Items to score only.
     pub heldout: Option<&'a M::Data>,
     /// The plan of every run, unless the driver has others.

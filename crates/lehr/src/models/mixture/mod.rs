@@ -36,6 +36,7 @@ mod scatter;
 mod stored;
 mod by_component;
 mod usage;
+mod kicks;
 mod wide;
 
 pub use expect::Densities;
@@ -60,8 +61,8 @@ use crate::math::kernels::Isa;
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
-    Ask, Domain, Judge, Layout, Model, Phase, RowSet, Scores, Shard, Sharding, Shared, Stats,
-    Target,
+    Ask, Domain, Judge, Kicking, Layout, Model, Phase, RowSet, Scores, Shard, Sharding, Shared,
+    Stats, Target,
 };
 use crate::step::guard::Guard;
 use crate::{Error, Result};
@@ -291,6 +292,10 @@ impl Model for Mixture {
     }
 
     fn judge(&self) -> Option<&dyn Judge<Self>> {
+        Some(self)
+    }
+
+    fn kicks(&self) -> Option<&dyn Kicking<Self>> {
         Some(self)
     }
 }

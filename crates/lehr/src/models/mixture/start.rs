@@ -143,7 +143,14 @@ fn around_random_points(mixture: &Mixture, points: &Points, rng: &mut Rng) -> St
 
 impl Mixture {
     /// Adds the sums of `size` items around `mean`, whose scatter is `scatter` an item, to those of a component.
-    fn add_around(&self, k: usize, size: f64, mean: &[f64], scatter: &[f64], stats: &mut Stats) {
+    pub(super) fn add_around(
+        &self,
+        k: usize,
+        size: f64,
+        mean: &[f64],
+        scatter: &[f64],
+        stats: &mut Stats,
+    ) {
         let (row, own, second) = self.place(k);
         let row = stats.row_mut(row);
         row[own] += size;

@@ -7,7 +7,7 @@ use crate::settings::Tables;
 use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
 use crate::step::anneal::Law;
 use crate::step::guard::Guard;
-use crate::step::schedule::{Effective, StepSize};
+use crate::step::schedule::StepSize;
 use crate::{Error, Result};
 
 /// What a noisy step leaves of a row's last value.
@@ -17,7 +17,7 @@ const NOISY_SWEEPS: u64 = 5;
 
 /// What suits this model: larger steps with noise, and fewer evaluations.
 pub(super) fn fit_defaults(config: &mut FitConfig) {
-    if config.effective != Effective::Off && config.batch.is_none() {
+    if !config.effective.is_off() && config.batch.is_none() {
         config.step_size.get_or_insert(StepSize::UntilQuiet(NOISY_STEP));
         config.eval_every.get_or_insert(NOISY_SWEEPS);
     }
@@ -151,6 +151,9 @@ pub const FIT: &[Variant] = &[
     Variant::of("warm").hidden(),
     Variant::of("bound_sample").hidden(),
     Variant::of("temper").hidden(),
+    Variant::of("search").hidden().not_in_python(),
+    Variant::of("kicks").hidden().not_in_python(),
+    Variant::of("search_by").hidden(),
     Variant::of("population").hidden().not_in_python(),
     Variant::of("batch")
         .help("|S|, the ratings of a step. Left out, every step uses all of them (batch VI)"),

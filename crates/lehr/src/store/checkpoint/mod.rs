@@ -99,7 +99,8 @@ mod tests {
     /// Every mixture of what a fit under way can have.
     fn survives<M: Stored>(model: &M, states: [State; 3], best: State) {
         let [climb, first, second] = states;
-        let outcome = Outcome { restart: 0, bound: -3.5, steps: 9, stop: StopReason::Steps };
+        let outcome =
+            Outcome { restart: 0, bound: -3.5, steps: 9, stop: StopReason::Steps, search: None };
         let part = |states| DriverPart {
             name: "hops".to_string(),
             run: 4,

@@ -32,16 +32,22 @@ impl Path {
     }
 }
 
-/// Joins all pieces. The prior of a partition is the Chinese restaurant's, prod alpha Gamma(n_k).
-pub fn joins(pieces: &Parts, prior: &Hyper, shape: Shape) -> Path {
-    let k = pieces.len();
+/// The evidence of a cluster (its count, mean and scatter), with its part of the prior of a partition, which is the
+/// Chinese restaurant's: prod alpha Gamma(n_k).
+pub fn worth(prior: &Hyper, shape: Shape) -> impl Fn(f64, &[f64], Vec<f64>) -> f64 + '_ {
     let prior_ln = shape
         .precision(prior.nu, prior.scatter.clone())
         .map_or(0.0, |precision| shape.ln_normaliser(&precision));
-    let worth = |n: f64, mean: &[f64], scatter: Vec<f64>| {
+    move |n, mean, scatter| {
         let of_partition = ln_gamma(n.max(1e-3)) + prior.concentration.ln();
         evidence(n, mean, scatter, prior, prior_ln, shape) + of_partition
-    };
+    }
+}
+
+/// Joins all pieces.
+pub fn joins(pieces: &Parts, prior: &Hyper, shape: Shape) -> Path {
+    let k = pieces.len();
+    let worth = worth(prior, shape);
     let mut now = pieces.clone();
     let mut own: Vec<f64> =
         (0..k).map(|i| worth(now.counts[i], &now.means[i], now.scatters[i].clone())).collect();

@@ -9,6 +9,7 @@ mod items;
 mod join;
 mod parts;
 
+pub(super) use join::worth;
 pub(super) use parts::{Hyper, Parts};
 
 use super::shape::Shape;

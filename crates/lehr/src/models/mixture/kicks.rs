@@ -1,0 +1,223 @@
+//! Ways to leave an optimum of a mixture: components that move, join or start anew. No pass over the data is needed,
+//! since the sums of every component can be read off lambda.
+
+use super::clusters::{Hyper, Parts, worth};
+use super::readout::{sizes, sort_by_size};
+use super::{Mixture, Spread};
+use crate::data::Points;
+use crate::math::kernels::TILE;
+use crate::math::rng::Rng;
+use crate::math::stop;
+use crate::math::table::Table;
+use crate::model::{Kicking, Model, Stats};
+use crate::settings::Kick;
+use crate::step::update::{follow_raw, from_raw};
+
+/// The share of the pairs that a merge looks at, so that it is not always the same one.
+const PAIRS: f64 = 0.3;
+
+/// Multiplications that a merge may make to look for a pair.
+const WORK: f64 = 1e8;
+
+/// Components with fewer items than this have nothing to merge.
+const LEAST: f64 = 0.5;
+
+impl Kicking<Mixture> for Mixture {
+    fn kick(&self, kick: Kick, points: &Points, rng: &mut Rng, lambda: &mut Table) -> bool {
+        let k = self.params.components;
+        let mut raw = self.raw(lambda);
+        let size = sizes(self, lambda).iter().sum::<f64>() / k as f64;
+        match kick {
+            Kick::Swap => {
+                let component = rng.below(k as u64) as usize;
+                self.clear(component, &mut raw);
+                self.put(component, size, points, rng, &mut raw);
+            }
+            Kick::Merge | Kick::MergeBirth => {
+                let Some((i, j)) = self.pair_to_merge(&raw, rng) else { return false };
+                let freed = self.merge(i, j, &mut raw);
+                if kick == Kick::MergeBirth {
+                    self.put(freed, size, points, rng, &mut raw);
+                }
+            }
+            Kick::Restart => {
+                raw.values_mut().fill(0.0);
+                if self.shape.is_tied() {
+                    // What items vary by around any mean.
+                    let total = size * k as f64;
+                    self.add_around(0, total, &vec![0.0; self.n_dims()], &self.spread(), &mut raw);
+                    self.clear(0, &mut raw);
+                }
+                (0..k).for_each(|component| self.put(component, size, points, rng, &mut raw));
+            }
+            Kick::Noise => return false,
+        }
+        from_raw(self, &raw, lambda);
+        if !self.joint() {
+            // Means have the prior's precisions so far.
+            follow_raw(self, &raw, lambda);
+        }
+        sort_by_size(self, lambda);
+        true
+    }
+
+    fn sizes(&self, lambda: &Table) -> Vec<f64> {
+        sizes(self, lambda)
+    }
+}
+
+impl Mixture {
+    /// The sums that lambda stands for: what it has beyond the prior.
+    fn raw(&self, lambda: &Table) -> Stats {
+        let layout = self.layout();
+        let mut raw = Stats::new(layout.n_rows, layout.raw_width);
+        let mut eta = vec![0.0; layout.width];
+        for (r, row) in lambda.rows().enumerate() {
+            self.prior(&[], r, &mut eta);
+            let (parts, priors) = (self.parts(row), self.parts(&eta));
+            let moments = self.valid_moments(&parts);
+            let pairs = parts[0].scatter.iter().zip(priors[0].scatter);
+            let mut scatter: Vec<f64> = pairs.map(|(x, prior)| x - prior).collect();
+            let mut total = 0.0;
+            for (i, m) in moments.iter().enumerate() {
+                let count = parts[i].weights[0] - priors[i].weights[0];
+                total += count;
+                let (_, own, _) = self.place(r * self.per_row() + i);
+                let out = &mut raw.row_mut(r)[own..];
+                out[0] = count;
+                match &m.spread {
+                    Spread::Beta(_) => {
+                        let pairs = parts[i].linear.iter().zip(priors[i].linear);
+                        out[1..].iter_mut().zip(pairs).for_each(|(o, (x, prior))| *o = x - prior);
+                    }
+                    Spread::Covariance(covariance) => {
+                        out[1..].iter_mut().zip(&m.mean).for_each(|(o, x)| *o = count * x);
+                        self.shape.add_outer(count, &m.mean, &m.mean, &mut scatter);
+                        self.shape.add_covariance(-count, covariance, &mut scatter);
+                    }
+                }
+            }
+            self.add_ridge(-total, &mut scatter);
+            let (_, _, second) = self.place(r * self.per_row());
+            self.shape.add_as_second(&scatter, &mut raw.row_mut(r)[second..]);
+        }
+        raw
+    }
+
+    /// The prior's guess of a covariance.
+    fn spread(&self) -> Vec<f64> {
+        // With the usual degrees of freedom the scatter is that guess.
+        let divisor = 1.0 + self.prior.degrees_of_freedom - self.shape.usual_freedom();
+        self.prior.scatter.iter().map(|s| s / divisor.max(0.1)).collect()
+    }
+
+    /// The mean of a component's items, and its own sums' part of the second moments.
+    fn mean_of(&self, k: usize, raw: &Stats) -> (f64, Vec<f64>) {
+        let sums = self.sums(raw, k);
+        let mean = |x: &f64| if sums.count > 0.0 { x / sums.count } else { 0.0 };
+        (sums.count, sums.first.iter().map(mean).collect())
+    }
+
+    /// Takes a component's items away. Of tied ones, what they vary by around their mean stays with the others.
+    fn clear(&self, k: usize, raw: &mut Stats) {
+        let (row, own, second) = self.place(k);
+        if self.shape.is_tied() {
+            let (count, mean) = self.mean_of(k, raw);
+            let mut about = vec![0.0; self.shape.scatter().len()];
+            self.shape.add_outer(-count, &mean, &mean, &mut about);
+            self.shape.add_as_second(&about, &mut raw.row_mut(row)[second..]);
+            raw.row_mut(row)[own..own + 1 + self.n_dims()].fill(0.0);
+        } else {
+            raw.row_mut(row).fill(0.0);
+        }
+    }
+
+    /// Gives an empty component `size` items around a random one.
+    fn put(&self, k: usize, size: f64, points: &Points, rng: &mut Rng, raw: &mut Stats) {
+        let mut tile = vec![0.0; self.n_dims() * TILE];
+        self.units.load(points, &[rng.below(points.n_items() as u64) as u32], &mut tile);
+        let there = |x: &f64| if x.is_nan() { 0.0 } else { *x };
+        let x: Vec<f64> = tile.iter().step_by(TILE).map(there).collect();
+        let spread = match self.shape.is_tied() {
+            true => vec![0.0; self.shape.scatter().len()],
+            false => self.spread(),
+        };
+        self.add_around(k, size, &x, &spread, raw);
+    }
+
+    /// Joins two components; the larger one stays, and the other is empty then.
+    fn merge(&self, i: usize, j: usize, raw: &mut Stats) -> usize {
+        let (i, j) =
+            if self.sums(raw, i).count >= self.sums(raw, j).count { (i, j) } else { (j, i) };
+        let ((to, a, _), (from, b, _)) = (self.place(i), self.place(j));
+        // Of tied components the second moments are those of all, and stay.
+        let width = if self.shape.is_tied() { 1 + self.n_dims() } else { raw.row(to).len() };
+        let taken = raw.row(from)[b..b + width].to_vec();
+        raw.row_mut(from)[b..b + width].fill(0.0);
+        raw.row_mut(to)[a..a + width].iter_mut().zip(taken).for_each(|(x, y)| *x += y);
+        j
+    }
+
+    /// Among some of the pairs of components, the one that gains most evidence as one.
+    fn pair_to_merge(&self, raw: &Stats, rng: &mut Rng) -> Option<(usize, usize)> {
+        let shape = self.shape.searched();
+        let mut parts = Parts::default();
+        let total: f64 =
+            (0..self.params.components).map(|k| self.sums(raw, k).count.max(0.0)).sum();
+        let components: Vec<usize> =
+            (0..self.params.components).filter(|&k| self.sums(raw, k).count >= LEAST).collect();
+        // What all tied components vary by, around their means.
+        let mut within = vec![0.0; shape.scatter().len()];
+        if self.shape.is_tied() {
+            self.shape.add_second(self.sums(raw, 0).second, &mut within);
+            for &k in &components {
+                let (count, mean) = self.mean_of(k, raw);
+                self.shape.add_outer(-count, &mean, &mean, &mut within);
+            }
+        }
+        for &k in &components {
+            let (count, mean) = self.mean_of(k, raw);
+            let mut scatter: Vec<f64>;
+            if self.shape.is_tied() {
+                scatter = within.iter().map(|s| s * count / total).collect();
+            } else {
+                scatter = vec![0.0; shape.scatter().len()];
+                self.shape.add_second(self.sums(raw, k).second, &mut scatter);
+                self.shape.add_outer(-count, &mean, &mean, &mut scatter);
+            }
+            parts.counts.push(count);
+            parts.means.push(mean);
+            parts.scatters.push(scatter);
+        }
+        let prior = &self.prior;
+        let hyper = Hyper {
+            mean: prior.mean.clone(),
+            beta: if self.joint() { prior.mean_precision } else { 1.0 },
+            nu: prior.degrees_of_freedom,
+            scatter: prior.scatter.clone(),
+            concentration: if self.sticks() { prior.concentration } else { 1.0 },
+        };
+        let worth = worth(&hyper, shape);
+        let of = |k: usize| worth(parts.counts[k], &parts.means[k], parts.scatters[k].clone());
+        let own: Vec<f64> = (0..parts.len()).map(of).collect();
+        let n = parts.len();
+        let d = self.n_dims() as f64;
+        let of_pair = if shape.scatter().is_diagonal() { d } else { d.powi(3) / 3.0 };
+        let share = PAIRS.min(WORK / (of_pair * (n * n) as f64 / 2.0).max(1.0));
+        let pairs = || (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        let mut chosen: Vec<(usize, usize)> = pairs().filter(|_| rng.uniform() < share).collect();
+        if chosen.is_empty() && n > 1 {
+            chosen.extend(pairs().nth(rng.below((n * (n - 1) / 2) as u64) as usize));
+        }
+        let mut best: Option<(f64, (usize, usize))> = None;
+        for (i, j) in chosen {
+            stop::check();
+            let (count, mean, scatter) = parts.joined(i, j, shape);
+            let gain = worth(count, &mean, scatter) - own[i] - own[j];
+            if best.is_none_or(|(most, _)| gain > most) {
+                best = Some((gain, (i, j)));
+            }
+        }
+        best.map(|(_, (i, j))| (components[i], components[j]))
+    }
+}
