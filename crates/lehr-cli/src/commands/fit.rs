@@ -100,6 +100,10 @@ pub fn report<M: Served>(
     )];
     lines.extend(unknown.and_then(|unknown| left_out(&unknown, None)));
     lines.extend(M::summary(result));
+    if let Some(search) = &result.best.search {
+        let line = text::search_lines(search, result.best.bound).swap_remove(0);
+        lines.push(line.replacen("search    ", "search: ", 1));
+    }
     let starts = result.restarts.len();
     if starts > 1 {
         lines.push(format!(

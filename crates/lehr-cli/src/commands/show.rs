@@ -59,14 +59,16 @@ fn heading<M: Served>(run: &OpenRun<M>) -> String {
         text += &format!("went on   from {}\n", parent.display());
     }
     let fit = &config.fit;
+    let search = fit.search.filter(|&times| times > 0.0);
+    let search = search.map_or(String::new(), |times| format!(", search {}", number(times)));
     let method = match (fit.batch, fit.effective.to_string().as_str()) {
-        (None, "off") => "batch VI".to_string(),
+        (None, "off" | "auto") => "batch VI".to_string(),
         (None, m) => format!("annealed batch VI, M = {m}, {} noise", name(&fit.law)),
-        (Some(s), "off") => format!("SVI, |S| = {s}"),
+        (Some(s), "off" | "auto") => format!("SVI, |S| = {s}"),
         (Some(s), m) => format!("SVI+, |S| = {s}, M = {m}, {} noise", name(&fit.law)),
     };
     text + &format!(
-        "method    {method}, seed {}, lehr {}, {} kernels\n",
+        "method    {method}{search}, seed {}, lehr {}, {} kernels\n",
         fit.seed, config.lehr, config.cpu.kernels
     )
 }
@@ -105,6 +107,11 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
             run.config.fit.n_init,
             bounds.join(", ")
         );
+    }
+    if let (Some(search), Some(last)) = (run.saved.search(), climb.last()) {
+        let best = run.saved.outcomes().iter().find(|o| o.search.as_ref() == Some(search));
+        let bound = best.map_or(last.bound, |outcome| outcome.bound);
+        text += &(text::search_lines(search, bound).join("\n") + "\n");
     }
     text + &M::state(run, climb.last().copied())
 }

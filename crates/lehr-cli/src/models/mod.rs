@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use lehr::ErrorKind;
 use lehr::data::{Dataset, FromFile};
-use lehr::fit::Observation;
+use lehr::fit::{Observation, Searched};
 use lehr::models::{ReadOptions, Shipped};
 use lehr::read::{TextColumn, Unknown};
 use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
@@ -100,6 +100,9 @@ struct Head<'a> {
     heldout: Option<f64>,
     measures: Option<&'a BTreeMap<String, f64>>,
     guard_hits: u64,
+    /// What the search did, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<&'a Searched>,
 }
 
 impl<'a> Head<'a> {
@@ -113,6 +116,7 @@ impl<'a> Head<'a> {
             heldout: last.and_then(|o| o.heldout),
             measures: last.map(|o| &o.measures),
             guard_hits: state.guard_hits,
+            search: run.saved.search(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a checkpoint stands for: a fit under way, or its end.
 
-use crate::fit::{Fitted, Outcome, Progress, State};
+use crate::fit::{Fitted, Outcome, Progress, Searched, State};
 
 /// What is saved: progress that can go on, or the end.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,16 @@ impl Saved {
                 best.as_ref().map(|(_, best)| best).or(held).unwrap_or(state)
             }
             Saved::Complete(state, ..) => state,
+        }
+    }
+
+    /// What the search of the best restart has done, if there was one and it has ended.
+    pub fn search(&self) -> Option<&Searched> {
+        match self {
+            Saved::Complete(_, best, outcomes) => outcomes[*best].search.as_ref(),
+            Saved::Pending(progress) => {
+                progress.best.as_ref().and_then(|(at, _)| progress.done[*at].search.as_ref())
+            }
         }
     }
 

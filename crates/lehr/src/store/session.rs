@@ -20,7 +20,8 @@ use crate::fit::{self, Driver, Resume, Watcher};
 use crate::math::stop::Stop;
 use crate::models::{ReadOptions, Stored};
 use crate::read::Unknown;
-use crate::settings::{FitConfig, Plan};
+use crate::settings::{FitConfig, Plan, SearchBy};
+use crate::step::schedule::Effective;
 use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
@@ -153,6 +154,13 @@ fn going_on(config: &FitConfig, n_items: usize, seen: usize) -> FitConfig {
         batch: Some(batch),
         population: config.population.or(Some(seen + n_items)),
         n_init: 1,
+        search: Some(0.0),
+        kicks: None,
+        search_by: SearchBy::default(),
+        effective: match config.effective {
+            Effective::Auto => Effective::Off,
+            effective => effective,
+        },
         ..config.clone()
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::single::Ran;
 use super::{DriverPart, Session};
-use crate::fit::stop::StopReason;
+use crate::fit::stop::{Change, StopReason};
 use crate::fit::{Fit, Progress, RunId, State, Watcher};
 use crate::math::rng::{Address, Purpose, Rng};
 use crate::math::table::Table;
@@ -30,14 +30,17 @@ use crate::{Error, ErrorKind, Result};
 /// A search of N items gains and loses by the thousand of them.
 const ITEMS_PER_UNIT: f64 = 1000.0;
 
-/// A climb is at its top when a pass gains less than this, in nats a unit.
+/// A climb is at its top when a pass gains less than this, in nats a unit; or less than the plan's tolerance, which is then
+/// not more than so much.
 const TOP: f64 = 2e-4;
+const LARGEST_TOP: f64 = 0.05;
 
 /// A climb that is above the best and gains less than this has won, in nats a unit.
 const NEARLY: f64 = 5e-3;
 
-/// What must be gained, in nats.
+/// What must be gained, in nats, and in gains of a pass at the top.
 const GAIN: f64 = 0.01;
+const GAIN_OF_TOP: f64 = 2.0;
 
 /// A state as near as this below the best was not shaken enough, in nats.
 const NEAR: f64 = 0.3;
@@ -168,8 +171,8 @@ impl Stage {
         let weight = |kick: Kick| {
             let Tally { wins, passes, .. } =
                 self.tallies.get(kick.name()).copied().unwrap_or_default();
-            // Long kicks must win more often to be worth it.
-            let cost = if matches!(kick, Kick::Noise | Kick::Restart) { 3.0 } else { 1.0 };
+            // Noise must win more often to be worth its passes.
+            let cost = if kick == Kick::Noise { 3.0 } else { 1.0 };
             (f64::from(wins) + 0.5) / (passes + cost * self.plain_passes)
         };
         let kicks: Vec<Kick> =
@@ -221,8 +224,26 @@ pub(super) fn improve<M: Model>(
     let stage = resumed.unwrap_or_else(|| Stage::new(&ran, n_items));
     let plan = session.plan.clone();
     let best = ran.state;
-    let mut hunt =
-        Hunt { kicks, data, search, plan, restart, n_items, stage, best, watcher, progress };
+    let unit = (n_items as f64 / ITEMS_PER_UNIT).max(1.0);
+    let tol = match plan.tol_of {
+        Change::Relative => plan.tol * stage.plain_bound.abs(),
+        _ => plan.tol,
+    };
+    let top = tol.clamp(TOP * unit, LARGEST_TOP * unit);
+    let mut hunt = Hunt {
+        kicks,
+        data,
+        search,
+        plan,
+        restart,
+        n_items,
+        unit,
+        top,
+        stage,
+        best,
+        watcher,
+        progress,
+    };
     let ended = hunt.run(session);
     let Hunt { stage, best, .. } = hunt;
     let (stop, pending) = match ended {
@@ -244,6 +265,10 @@ struct Hunt<'a, M: Model> {
     plan: Plan,
     restart: u32,
     n_items: usize,
+    /// Thousands of items, or one.
+    unit: f64,
+    /// A climb is at its top when a pass gains less.
+    top: f64,
     stage: Stage,
     best: State,
     watcher: &'a mut dyn Watcher,
@@ -276,8 +301,10 @@ impl<M: Model> Hunt<'_, M> {
         if self.stage.run == 1 {
             self.stage.variance = 0.3 * self.n_items as f64 / sizes.len() as f64;
             self.tell();
-            // A plain run's bound may be an estimate.
-            self.stage.plain_bound = self.settle(session)?;
+            if self.plan.batch.is_some() {
+                // It is not at its top, and its bound may be an estimate.
+                self.stage.plain_bound = self.settle(session)?;
+            }
             self.between()?;
         }
         let budget = self.search.times * self.stage.plain_passes.max(LEAST_PASSES);
@@ -300,6 +327,11 @@ impl<M: Model> Hunt<'_, M> {
         self.watcher.observe(&seen)?;
         self.stage.over = true;
         Ok(())
+    }
+
+    /// What counts as a gain, and not as the end of the same climb.
+    fn least_gain(&self) -> f64 {
+        GAIN.max(GAIN_OF_TOP * self.top)
     }
 
     fn id(&self) -> RunId {
@@ -397,7 +429,7 @@ impl<M: Model> Hunt<'_, M> {
         let sizes = self.kicks.sizes(self.best.lambda.table());
         let climbed = self.climb(&mut fit, Some(&sizes), &mut passes)?;
         let gain = climbed.bound - self.stage.bound;
-        let won = gain > GAIN;
+        let won = gain > self.least_gain();
         if won {
             fit.state.items = ((self.stage.passes + passes) * self.n_items as f64) as u64;
             let mut seen = fit.observe(&climbed.sums, true)?;
@@ -438,8 +470,7 @@ impl<M: Model> Hunt<'_, M> {
         sizes: Option<&[f64]>,
         passes: &mut f64,
     ) -> Result<Climbed> {
-        let unit = (self.n_items as f64 / ITEMS_PER_UNIT).max(1.0);
-        let target = self.stage.bound;
+        let (target, least) = (self.stage.bound, self.least_gain());
         let (mut first, mut last, mut gains) = (f64::NAN, f64::NAN, [f64::NAN; 2]);
         for pass in 0.. {
             let (bound, sums) = fit.peek()?;
@@ -450,13 +481,13 @@ impl<M: Model> Hunt<'_, M> {
             gains = [bound - last, gains[0]];
             last = bound;
             let [gain, before] = gains;
-            let ended = (pass > 0 && gain < TOP * unit) || pass >= LONGEST;
+            let ended = (pass > 0 && gain < self.top) || pass >= LONGEST;
             let mut top = (ended
                 || (pass > PATIENCE && sizes.is_some() && {
                     let ratio = (gain / before).clamp(0.0, 0.98);
                     let rest = (1.5 * gain * ratio / (1.0 - ratio)).max(10.0 * gain);
-                    let hopeless = bound + rest < target + GAIN;
-                    let won = bound > target + GAIN && gain < NEARLY * unit;
+                    let hopeless = bound + rest < target + least;
+                    let won = bound > target + least && gain < NEARLY * self.unit;
                     hopeless || won
                 }))
             .then_some(Top::Ended);

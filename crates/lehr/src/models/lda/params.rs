@@ -122,6 +122,13 @@ pub const FIT: &[Variant] = &[
         .help("Documents start where their last local step ended, which is faster in later epochs")
         .python("warm"),
     Variant::of("n_init").not_in_python(),
+    Variant::of("search")
+        .help(
+            "Search for better topics: so many fits in all, each from a fresh start with the priors that the best one \
+             has learned; 0 is off",
+        )
+        .not_in_python(),
+    Variant::of("kicks").hidden().not_in_python(),
     Variant::of("holdout")
         .help("Documents to hold out and score during the run: a count (1000) or a fraction (0.1)"),
     Variant::of("bound_sample").default("1000"),

@@ -3,8 +3,9 @@
 
 use super::clusters::{Hyper, Parts, worth};
 use super::readout::{sizes, sort_by_size};
-use super::{Mixture, Spread};
+use super::{Mixture, Spread, start};
 use crate::data::Points;
+use crate::lambda::Lambda;
 use crate::math::kernels::TILE;
 use crate::math::rng::Rng;
 use crate::math::stop;
@@ -13,11 +14,20 @@ use crate::model::{Kicking, Model, Stats};
 use crate::settings::Kick;
 use crate::step::update::{follow_raw, from_raw};
 
-/// The share of the pairs that a merge looks at, so that it is not always the same one.
+/// The share of the pairs that a merge looks at, so that it is not always the same one; and where one of them moves on.
 const PAIRS: f64 = 0.3;
+const PAIRS_TO_FREE: f64 = 0.6;
 
 /// Multiplications that a merge may make to look for a pair.
 const WORK: f64 = 1e8;
+
+/// Two components whose evidence falls by more than this, and by more than so much for each of their items, are not worth
+/// a climb as one. The bound of the two has their items' entropy as well, so that the evidence is generous.
+const LOSS: f64 = 5.0;
+const LOSS_OF_ITEM: f64 = 0.02;
+
+/// Random items of which the one that fits worst is where a component moves.
+const CANDIDATES: usize = 3;
 
 /// Components with fewer items than this have nothing to merge.
 const LEAST: f64 = 0.5;
@@ -29,27 +39,28 @@ impl Kicking<Mixture> for Mixture {
         let size = sizes(self, lambda).iter().sum::<f64>() / k as f64;
         match kick {
             Kick::Swap => {
-                let component = rng.below(k as u64) as usize;
+                // The smaller of two: it has less to lose.
+                let [a, b] = [0, 1].map(|_| rng.below(k as u64) as usize);
+                let smaller = self.sums(&raw, b).count < self.sums(&raw, a).count;
+                let component = if smaller { b } else { a };
                 self.clear(component, &mut raw);
-                self.put(component, size, points, rng, &mut raw);
+                let item = self.ill_fitted(points, lambda, rng);
+                self.put(component, size, points, item, &mut raw);
             }
             Kick::Merge | Kick::MergeBirth => {
-                let Some((i, j)) = self.pair_to_merge(&raw, rng) else { return false };
+                let share = if kick == Kick::Merge { PAIRS } else { PAIRS_TO_FREE };
+                let Some((gain, (i, j))) = self.pair_to_merge(&raw, share, rng) else { return false };
+                let items = self.sums(&raw, i).count + self.sums(&raw, j).count;
+                if kick == Kick::Merge && gain < -(LOSS + LOSS_OF_ITEM * items) {
+                    return false;
+                }
                 let freed = self.merge(i, j, &mut raw);
                 if kick == Kick::MergeBirth {
-                    self.put(freed, size, points, rng, &mut raw);
+                    let item = self.ill_fitted(points, lambda, rng);
+                    self.put(freed, size, points, item, &mut raw);
                 }
             }
-            Kick::Restart => {
-                raw.values_mut().fill(0.0);
-                if self.shape.is_tied() {
-                    // What items vary by around any mean.
-                    let total = size * k as f64;
-                    self.add_around(0, total, &vec![0.0; self.n_dims()], &self.spread(), &mut raw);
-                    self.clear(0, &mut raw);
-                }
-                (0..k).for_each(|component| self.put(component, size, points, rng, &mut raw));
-            }
+            Kick::Restart => raw = start::quickly(self, points, rng),
             Kick::Noise => return false,
         }
         from_raw(self, &raw, lambda);
@@ -132,10 +143,20 @@ impl Mixture {
         }
     }
 
-    /// Gives an empty component `size` items around a random one.
-    fn put(&self, k: usize, size: f64, points: &Points, rng: &mut Rng, raw: &mut Stats) {
+    /// Of a few random items the one that the mixture fits worst.
+    fn ill_fitted(&self, points: &Points, lambda: &Table, rng: &mut Rng) -> u32 {
+        let items: Vec<u32> =
+            (0..CANDIDATES).map(|_| rng.below(points.n_items() as u64) as u32).collect();
+        let lambda = Lambda::new(lambda.clone(), false, Vec::new());
+        let densities = self.log_predictive(&lambda, &points.subset(&items));
+        let worst = (0..items.len()).min_by(|&a, &b| densities[a].total_cmp(&densities[b]));
+        items[worst.unwrap_or(0)]
+    }
+
+    /// Gives an empty component `size` items around this one.
+    fn put(&self, k: usize, size: f64, points: &Points, item: u32, raw: &mut Stats) {
         let mut tile = vec![0.0; self.n_dims() * TILE];
-        self.units.load(points, &[rng.below(points.n_items() as u64) as u32], &mut tile);
+        self.units.load(points, &[item], &mut tile);
         let there = |x: &f64| if x.is_nan() { 0.0 } else { *x };
         let x: Vec<f64> = tile.iter().step_by(TILE).map(there).collect();
         let spread = match self.shape.is_tied() {
@@ -159,7 +180,7 @@ impl Mixture {
     }
 
     /// Among some of the pairs of components, the one that gains most evidence as one.
-    fn pair_to_merge(&self, raw: &Stats, rng: &mut Rng) -> Option<(usize, usize)> {
+    fn pair_to_merge(&self, raw: &Stats, share: f64, rng: &mut Rng) -> Option<(f64, (usize, usize))> {
         let shape = self.shape.searched();
         let mut parts = Parts::default();
         let total: f64 =
@@ -203,7 +224,7 @@ impl Mixture {
         let n = parts.len();
         let d = self.n_dims() as f64;
         let of_pair = if shape.scatter().is_diagonal() { d } else { d.powi(3) / 3.0 };
-        let share = PAIRS.min(WORK / (of_pair * (n * n) as f64 / 2.0).max(1.0));
+        let share = share.min(WORK / (of_pair * (n * n) as f64 / 2.0).max(1.0));
         let pairs = || (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
         let mut chosen: Vec<(usize, usize)> = pairs().filter(|_| rng.uniform() < share).collect();
         if chosen.is_empty() && n > 1 {
@@ -218,6 +239,6 @@ impl Mixture {
                 best = Some((gain, (i, j)));
             }
         }
-        best.map(|(_, (i, j))| (components[i], components[j]))
+        best.map(|(gain, (i, j))| (gain, (components[i], components[j])))
     }
 }

@@ -25,17 +25,26 @@ pub(super) fn fill(mixture: &Mixture, points: &Points, address: Address, lambda:
             Some(raw) => raw,
             None => by_nearest_seed(mixture, points, &mut rng, 0),
         },
-        Start::Points => around_random_points(mixture, points, &mut rng),
-        Start::KmeansPlusPlus => by_nearest_seed(mixture, points, &mut rng, 0),
-        Start::Kmeans => by_nearest_seed(mixture, points, &mut rng, MOST_SWEEPS),
         Start::Responsibilities => statistics(mixture, points, &all(points), |n, resp| {
             let mut rng = address.rng(1 + n as u64);
             resp.iter_mut().for_each(|r| *r = rng.uniform());
             let sum: f64 = resp.iter().sum();
             resp.iter_mut().for_each(|r| *r /= sum);
         }),
+        _ => quickly(mixture, points, &mut rng),
     };
     from_raw(mixture, &raw, lambda);
+}
+
+/// The sums of a start that takes no longer than a few passes: of the kind that the settings name, if that is one.
+pub(super) fn quickly(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Stats {
+    match mixture.params.start {
+        Start::Points => around_random_points(mixture, points, rng),
+        Start::Kmeans => by_nearest_seed(mixture, points, rng, MOST_SWEEPS),
+        Start::Merge | Start::KmeansPlusPlus | Start::Responsibilities => {
+            by_nearest_seed(mixture, points, rng, 0)
+        }
+    }
 }
 
 impl Mixture {
