@@ -1,7 +1,7 @@
 //! Where a fit of a mixture begins: clusters found before it, k-means, random points or random responsibilities.
 
 use super::clusters::{self, Found, Learn, Sample};
-use super::params::{Start, StartUnits};
+use super::params::{Defaults, Start, StartUnits};
 use super::{Mixture, Scratch, kmeans, prior::total_weight};
 use crate::data::Points;
 use crate::math::kernels::{TILE, pad_to_lanes};
@@ -177,8 +177,11 @@ fn merged(mixture: &Mixture, points: &Points, rng: &mut Rng) -> Option<Stats> {
         return None;
     }
     let sample = Sample::new(points, &mixture.units, shape, k, rng);
-    let given = Learn::Given(mixture.hyper(&sample));
-    let found = clusters::find(&sample, shape, k, given, rng).filter(Found::is_searched)?.clusters;
+    let prior = mixture.hyper(&sample);
+    let was_learned =
+        mixture.params.defaults == Defaults::Learned && mixture.params.scatter.is_none();
+    let learn = if was_learned { Learn::Known(prior) } else { Learn::Given(prior) };
+    let found = clusters::find(&sample, shape, k, learn, rng).filter(Found::is_searched)?.clusters;
     let layout = mixture.layout();
     let mut stats = Stats::new(layout.n_rows, layout.raw_width);
     for component in 0..found.len() {

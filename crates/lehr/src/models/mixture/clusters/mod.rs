@@ -71,7 +71,7 @@ const ITEMS_PER_NUMBER: usize = 2;
 /// What a search found.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// The bound, less what a learned prior is charged.
+    /// The bound, with all orders of the clusters, less what a learned prior is charged.
     score: f64,
     /// The clusters, from large to small.
     pub clusters: Parts,
@@ -84,6 +84,8 @@ pub(super) struct Found {
 pub(super) enum Learn {
     /// From the clusters.
     Learned,
+    /// It was learned before, from the same data.
+    Known(Hyper),
     /// It is given.
     Given(Hyper),
 }
@@ -116,7 +118,7 @@ pub(super) fn find(
     let found = search.run(rng)?;
     let real = found.clusters.counts.iter().filter(|&&n| n >= 1.0).count().max(1);
     let enough = (ITEMS_PER_NUMBER * shape.scatter().len() * real) as f64;
-    if matches!(search.learn, Learn::Given(_)) || sample.items.total < enough {
+    if !matches!(search.learn, Learn::Learned) || sample.items.total < enough {
         return Some(found);
     }
     let prior = found.prior.clone().refined(shape, &search.covariance, &found.clusters);
@@ -231,7 +233,7 @@ impl<'a> Search<'a> {
     /// The prior that clusters teach, or the one that is given.
     fn prior(&self, clusters: Option<&Parts>) -> Hyper {
         match &self.learn {
-            Learn::Given(prior) => prior.clone(),
+            Learn::Known(prior) | Learn::Given(prior) => prior.clone(),
             Learn::Learned => {
                 Hyper::learned(self.shape, self.items.total, &self.covariance, clusters)
             }
@@ -366,7 +368,8 @@ impl<'a> Search<'a> {
             let block = clusters.densities(&prior, self.shape, |k| ln_weights[k])?;
             let (after, ln_sum) = self.items.share(&block, self.shape);
             let mut score = ln_sum - of_weights - clusters.divergence(&prior, self.shape)?;
-            if matches!(self.learn, Learn::Learned) {
+            score += clusters.ln_orders(prior.concentration);
+            if !matches!(self.learn, Learn::Given(_)) {
                 // The scatter was learned: half a log of the items that inform it, for each of its numbers.
                 let informed = clusters.counts.iter().map(|n| prior.nu * n / (prior.nu + n));
                 score -= 0.5 * self.shape.scatter().len() as f64 * informed.sum::<f64>().ln_1p();

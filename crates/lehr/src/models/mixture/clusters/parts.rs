@@ -77,7 +77,7 @@ impl Hyper {
 impl Hyper {
     /// The same prior with another scatter: what the clusters' expected precisions have in common, the data's own
     /// counting as one of them. Where clusters are narrow in different directions their pooled covariance is broad in
-    /// all of them, and this is not.
+    /// all of them, and this is not. beta0 follows: by its own precision, a narrow cluster is far from the mean of all.
     pub fn refined(mut self, shape: Shape, covariance: &[f64], clusters: &Parts) -> Self {
         let (_, times, _) = shape.learned_freedom();
         for _ in 0..REFINEMENTS {
@@ -85,15 +85,17 @@ impl Hyper {
             else {
                 break;
             };
-            let mut count = 1.0;
+            let (mut count, mut far) = (1.0, 0.0);
             for k in (0..clusters.len()).filter(|&k| clusters.counts[k] >= 1.0) {
                 let Some(q) = clusters.posterior(k, &self, shape) else { continue };
                 let expected = shape.scale(&q.precision);
                 sum.iter_mut().zip(&expected).for_each(|(s, w)| *s += q.precision.nu * w);
+                far += shape.quadratic(&q.precision, &clusters.means[k]);
                 count += 1.0;
             }
             let Some(mean) = shape.precision(1.0, sum) else { break };
             self.scatter = shape.scale(&mean).iter().map(|w| times * count * w).collect();
+            self.beta = (count - 1.0).max(1.0) / (far / shape.n_dims() as f64 + SPREAD);
         }
         self
     }
@@ -179,6 +181,19 @@ impl Parts {
         };
         let ln_weights = self.counts.iter().map(&mut ln_weight).collect();
         (ln_weights, divergence)
+    }
+
+    /// What the bound gains if all orders of the clusters count and not just this one, which alone the sticks stand
+    /// for: ln k! if they are of the same size, less if not. Clusters are sorted by size.
+    pub fn ln_orders(&self, concentration: f64) -> f64 {
+        let mut rest: f64 = self.counts.iter().sum();
+        let mut of_next = |n: &f64| {
+            let ln = ((concentration + rest) / (concentration + n)).ln();
+            rest -= n;
+            ln
+        };
+        // Some clusters are on their way out.
+        self.counts.iter().filter(|n| **n >= 1.0).map(&mut of_next).sum()
     }
 
     /// KL(q(mu, Lambda) || prior) of all clusters.
