@@ -192,6 +192,33 @@ pub fn aligned(header: &[&str], rows: &[Vec<String>], left: Range<usize>) -> Str
     text
 }
 
+/// What a search has done: a sentence, and a line for each kick.
+pub fn search_lines(search: &Searched, bound: f64) -> Vec<String> {
+    let tried =
+        |tries: u32| if tries == 1 { "1 try".to_string() } else { format!("{tries} tries") };
+    let (tries, wins) = search.tries();
+    let passes = |passes: f64| number(passes.round());
+    let spent = format!(
+        "{} passes, {} of them the plain fit's",
+        passes(search.passes),
+        passes(search.passes_plain)
+    );
+    let found = match wins {
+        0 => format!("nothing found in {}; {spent}", tried(tries)),
+        _ => format!(
+            "{} nats above the plain fit; {wins} of {} won; {spent}",
+            number(bound - search.plain_bound),
+            tried(tries)
+        ),
+    };
+    let of_kick = |(kick, tally): (&String, &Tally)| {
+        let Tally { tries, wins, passes: of } = tally;
+        format!("          {kick:<12} {wins} of {} won, {} passes", tried(*tries), passes(*of))
+    };
+    let first = format!("search    {found}");
+    std::iter::once(first).chain(search.kicks.iter().map(of_kick)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,30 +248,4 @@ mod tests {
         assert_eq!(seconds(179.7), "3 min 00 s");
         assert_eq!(seconds(7199.9), "2 h 00 min");
     }
-}
-
-/// What a search has done: a sentence, and a line for each kick.
-pub fn search_lines(search: &Searched, bound: f64) -> Vec<String> {
-    let tried = |tries: u32| if tries == 1 { "1 try".to_string() } else { format!("{tries} tries") };
-    let (tries, wins) = search.tries();
-    let passes = |passes: f64| number(passes.round());
-    let spent = format!(
-        "{} passes, {} of them the plain fit's",
-        passes(search.passes),
-        passes(search.passes_plain)
-    );
-    let found = match wins {
-        0 => format!("nothing found in {}; {spent}", tried(tries)),
-        _ => format!(
-            "{} nats above the plain fit; {wins} of {} won; {spent}",
-            number(bound - search.plain_bound),
-            tried(tries)
-        ),
-    };
-    let of_kick = |(kick, tally): (&String, &Tally)| {
-        let Tally { tries, wins, passes: of } = tally;
-        format!("          {kick:<12} {wins} of {} won, {} passes", tried(*tries), passes(*of))
-    };
-    let first = format!("search    {found}");
-    std::iter::once(first).chain(search.kicks.iter().map(of_kick)).collect()
 }
