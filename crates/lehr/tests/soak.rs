@@ -138,7 +138,7 @@ fn memory_is_flat_and_totals_do_not_drift() {
     }
     let effective = Effective::Constant(5.0);
     let batches = |batch| FitConfig { batch: Some(batch), effective, ..FitConfig::default() };
-    let params = LdaParams::new(30);
+    let params = LdaParams::fixed(30);
     let eta = Some(params.eta);
     soaked::<Lda>("lda", &file("docword.txt", text), params, batches(20), eta);
 

@@ -21,6 +21,7 @@ use crate::math::stop::Stop;
 use crate::models::{ReadOptions, Stored};
 use crate::read::Unknown;
 use crate::settings::{FitConfig, Plan};
+use crate::step::schedule::Temper;
 use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
@@ -153,6 +154,9 @@ fn going_on(config: &FitConfig, n_items: usize, seen: usize) -> FitConfig {
         batch: Some(batch),
         population: config.population.or(Some(seen + n_items)),
         n_init: 1,
+        // Topics, or whatever there is, have formed already.
+        temper: config.temper.or(Some(Temper::Off)),
+        warm_after: config.warm_after.or(Some(0)),
         ..config.clone()
     }
 }
