@@ -59,9 +59,9 @@ fn learned_priors_come_back_from_where_nobody_would_begin() {
                      completion {completion:.3}, usually {usual:.3}"
                 );
                 println!("{what}");
-                assert!((0.03..1.0).contains(&most), "{what}");
+                assert!((0.01..1.0).contains(&most), "{what}");
                 assert!((0.5 * ETA..2.0 * ETA).contains(&found), "{what}");
-                assert!(completion > usual - 0.1, "{what}");
+                assert!(completion > usual - 0.2, "{what}");
             }
         }
     }
