@@ -87,7 +87,7 @@ def jobs(part, data):
         sides = {
             "cold": ("lehr", fixed),
             "warm before": ("before", ["--warm"]),
-            "warm after 10": ("lehr", [*fixed, "--warm", "--warm-after", 10]),
+            "warm after 20": ("lehr", [*fixed, "--warm", "--warm-after", 20]),
             "warm": ("lehr", [*fixed, "--warm"]),
             "learned, cold": ("lehr", []),
             "learned, warm": ("lehr", ["--warm"]),

@@ -82,7 +82,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         '2:0.3' (over 30 %), '2:20' (over 20 steps) or 'off'. None is what `priors` says: 'off', or 2 with batches.
         `partial_fit` has none.
     warm : bool, default=False
-        Documents begin where their last visit ended, which is faster in later passes; not in the first 20, until topics
+        Documents begin where their last visit ended, which is faster in later passes; not in the first 30, until topics
         have formed.
     exact : bool, default=False
         Double precision and no shortcuts in local steps: slower, for checks.

@@ -136,8 +136,8 @@ fn warm_fits_end_where_cold_ones_do_and_rise_once_they_are_warm() {
             cold.push(fitted(&lda, &docs, &config).0.outcome.bound);
             let (found, seen) = fitted(&lda, &docs, &FitConfig { warm: true, ..config });
             warm.push(found.outcome.bound);
-            // Step 21 is the first that begins where the one before ended.
-            for pair in seen[20..].windows(2) {
+            // Step 31 is the first that begins where the one before ended.
+            for pair in seen[30..].windows(2) {
                 let change = (pair[1].bound - pair[0].bound) / pair[0].bound.abs();
                 assert!(change > -1e-6, "{change:e} in step {}", pair[1].step);
             }

@@ -259,7 +259,7 @@ pub const FIT: &[Setting] = &[
         kind: Kind::Whole,
         value_name: "N",
         help: "With --warm, epochs (sweeps in batch mode) in which documents start afresh, until topics have formed",
-        default: "20",
+        default: "30",
         group: ANNEALING,
         ..Setting::BLANK
     },

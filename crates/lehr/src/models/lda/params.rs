@@ -225,7 +225,7 @@ fn default_iterations() -> u32 {
 }
 
 /// Epochs after which topics have formed, and what documents found in the last one is worth beginning with.
-const WARM_AFTER: u64 = 20;
+const WARM_AFTER: u64 = 30;
 
 /// Eta at the start if it is learned, and the most that it is together, as a share of the tokens.
 const ETA: f64 = 0.05;
