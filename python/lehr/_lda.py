@@ -139,6 +139,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
 
     _core_class = _lehr.Lda
     _model = "lda"
+    _choices = {"priors": _PRIORS}
 
     def __init__(
         self,
