@@ -116,13 +116,18 @@ def measure(program, file, flags, seed, folder):
 
 
 def summary(folder):
-    """Tables of means over seeds, and how often each side is above the one before the last."""
+    """Tables of means over the seeds that every side of a corpus has."""
     with open(folder / "raw.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     text = ""
     for part in dict.fromkeys(row["part"] for row in rows):
         text += f"\n## {part}\n\n| corpus | side | completion | bound | eta | alpha | seeds |\n|---|---|--:|--:|--:|--:|--:|\n"
         own = [row for row in rows if row["part"] == part]
+        for corpus in {row["corpus"] for row in own}:
+            sides = {row["side"] for row in own if row["corpus"] == corpus}
+            done = [{row["seed"] for row in own if (row["corpus"], row["side"]) == (corpus, side)} for side in sides]
+            common = set.intersection(*done)
+            own = [row for row in own if row["corpus"] != corpus or row["seed"] in common]
         for corpus, side in dict.fromkeys((row["corpus"], row["side"]) for row in own):
             found = [row for row in own if (row["corpus"], row["side"]) == (corpus, side)]
             mean = {name: statistics.mean(float(row[name]) for row in found) for name in COLUMNS[4:]}
