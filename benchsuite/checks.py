@@ -42,7 +42,7 @@ def fits(data):
     with gzip.open(data / "ml-1m" / "ratings.dat.gz", "rt") as file:
         ratings.write_text("".join(line for line, _ in zip(file, range(60_000))))
     return [
-        ("lda", "Associated Press, K = 50, batches of 200", ["lda", data / "docword.ap.txt.gz", "-k", 50, "--batch", 200]),
+        ("lda", "Associated Press, K = 50, batches of 200", ["lda", data / "docword.ap.txt.gz", "-k", 50, "--priors", "fixed", "--batch", 200]),
         ("pmf", "60,000 ratings of MovieLens, d = 10", ["pmf", ratings, "-d", 10]),
         ("gmm", "2,000 points in 8 dimensions, K = 20", ["gmm", points, "-k", 20]),
     ]

@@ -141,7 +141,7 @@ class Bench:
         self.runs += 1
         out = run_directory(self.runs)
         command = [
-            self.lehr, "fit", "lda", corpus.path, "-k", k, "--batch", BATCH, "--steps", steps, *order,
+            self.lehr, "fit", "lda", corpus.path, "-k", k, "--priors", "fixed", "--batch", BATCH, "--steps", steps, *order,
             "--step-size", f"power:{OFFSET}:{DECAY}", "--alpha", repr(1.0 / k), "--eta", ETA, "--threads", threads,
             "--eval-every", NEVER, "--seed", round_, "--quiet", "--json", "-o", out, *extra,
         ]  # fmt: skip

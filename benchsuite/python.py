@@ -64,7 +64,7 @@ def flags(check, size, facts):
         return ["dpgmm", facts["file"], "-k", size["k"], "--steps", size["steps"], "--config", WORK / "as_python.toml"]
     if check == "lda":
         steps = size["passes"] * -(-facts["items"] // size["batch"])
-        rho = ["--step-size", "power:10:0.7", "--eta", 1 / size["k"]]
+        rho = ["--step-size", "power:10:0.7", "--priors", "fixed", "--eta", 1 / size["k"]]
         return ["lda", facts["file"], "-k", size["k"], "--batch", size["batch"], "--steps", steps, *rho]
     return ["pmf", facts["file"], "-d", size["d"], "--steps", size["steps"]]
 

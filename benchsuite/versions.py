@@ -48,6 +48,8 @@ def run(lehr, arguments, work, threads=2, steps=None):
     out = work / "run"
     shutil.rmtree(out, ignore_errors=True)
     arguments = [str(part) for part in arguments]
+    if arguments[0] == "lda" and b"--priors" in subprocess.run([str(lehr), "fit", "lda", "--help"], capture_output=True).stdout:
+        arguments += ["--priors", "fixed"]  # as in versions that learned nothing by default
     if steps is not None:
         arguments[arguments.index("--steps") + 1] = str(steps)
     return [str(lehr), "fit", *arguments, "--tol", "0", "--threads", str(threads), "--seed", "1", "--json", "-o", str(out)]

@@ -38,7 +38,7 @@ impl Runs {
         let docs = data("docs.txt", "bank rates fell\nbank goal\ngoal goal match\nrates rates\n");
         let ratings = data("ratings.csv", "1,10,5\n1,11,3\n2,10,4\n2,12,1\n3,11,2\n3,12,4\n");
         fit::<Mixture>(folder, "gmm", &points, MixtureParams::gmm(2));
-        fit::<Lda>(folder, "lda", &docs, LdaParams::new(2));
+        fit::<Lda>(folder, "lda", &docs, LdaParams::fixed(2));
         fit::<Pmf>(folder, "pmf", &ratings, PmfParams::new(2));
         Runs {
             folder: folder.to_path_buf(),

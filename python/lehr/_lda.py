@@ -12,22 +12,27 @@ from ._watch import with_callbacks
 from .errors import SettingError
 
 _METHODS = {"batch": False, "online": True}
+# scikit-learn's priors, whose eta is given, stay as they are.
+_PRIORS = {"scikit-learn": "fixed", "learned": "learned"}
 
 
 class LatentDirichletAllocation(LdaReadout, Fitting):
     """Latent Dirichlet allocation by variational Bayes, in batches or not, annealed or not.
 
     Parameters, attributes and methods up to `random_state` have the names and meanings of
-    :class:`sklearn.decomposition.LatentDirichletAllocation`.
+    :class:`sklearn.decomposition.LatentDirichletAllocation`, and so have the defaults: priors of 1 / n_components that
+    stay as they are. ``priors="learned"`` is what the command line does and what predicts better: alpha and eta are
+    learned, and batches begin tempered.
 
     Parameters
     ----------
     n_components : int, default=10
         K, the number of topics.
     doc_topic_prior : float, default=None
-        alpha, the prior of a document's topics; None is 1 / n_components.
+        alpha, the prior of a document's topics, or its first value if it is learned; None is 1 / n_components.
     topic_word_prior : float, default=None
-        eta, the prior of a topic's words; None is 1 / n_components.
+        eta, the prior of a topic's words, or its first value if it is learned; None is 1 / n_components, or about 0.05
+        with ``priors="learned"``.
     learning_method : {'batch', 'online'}, default='batch'
         Whether every step uses all documents or `batch_size` of them.
     learning_decay : float, default=0.7
@@ -65,12 +70,20 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         rho, instead of `learning_offset` and `learning_decay`: a number, 'power:10:0.75' or '0.5,1'.
     noise_end : float, default=0.75
         The fraction of the steps after which the noise ends.
-    learn_doc_topic_prior : {'no', 'symmetric', 'asymmetric'}, default='no'
-        Whether alpha is learned, as one number or one for each topic.
-    learn_topic_word_prior : bool, default=False
-        Whether eta is learned.
+    priors : {'scikit-learn', 'learned'}, default='scikit-learn'
+        What holds where the priors and the three below are None: scikit-learn's rule, or alpha (one for each topic) and
+        eta are learned and batches begin tempered.
+    learn_doc_topic_prior : {'no', 'symmetric', 'asymmetric'}, default=None
+        Whether alpha is learned, as one number or one for each topic. None is what `priors` says.
+    learn_topic_word_prior : bool, default=None
+        Whether eta is learned. None is what `priors` says.
+    temper : float or str, default=None
+        A tempered start: every document counts so many times at first, and once in the end. 2 (over 60 % of the steps),
+        '2:0.3' (over 30 %), '2:20' (over 20 steps) or 'off'. None is what `priors` says: 'off', or 2 with batches.
+        `partial_fit` has none.
     warm : bool, default=False
-        Documents begin where their last visit ended.
+        Documents begin where their last visit ended, which is faster in later passes; not in the first 30, until topics
+        have formed.
     exact : bool, default=False
         Double precision and no shortcuts in local steps: slower, for checks.
     init_components : array-like of shape (n_components, n_features), default=None
@@ -126,6 +139,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
 
     _core_class = _lehr.Lda
     _model = "lda"
+    _choices = {"priors": _PRIORS}
 
     def __init__(
         self,
@@ -151,8 +165,10 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         guard=None,
         step_size=None,
         noise_end=0.75,
-        learn_doc_topic_prior="no",
-        learn_topic_word_prior=False,
+        priors="scikit-learn",
+        learn_doc_topic_prior=None,
+        learn_topic_word_prior=None,
+        temper=None,
         warm=False,
         exact=False,
         init_components=None,
@@ -181,8 +197,10 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self.guard = guard
         self.step_size = step_size
         self.noise_end = noise_end
+        self.priors = priors
         self.learn_doc_topic_prior = learn_doc_topic_prior
         self.learn_topic_word_prior = learn_topic_word_prior
+        self.temper = temper
         self.warm = warm
         self.exact = exact
         self.init_components = init_components
@@ -201,7 +219,10 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         """The model's settings, as the command line's configuration file has them."""
         topics = whole("n_components", self.n_components, least=1)
         eta = real("topic_word_prior", self.topic_word_prior, optional=True)
-        return self._checked("own", topics=topics, eta=1.0 / topics if eta is None else eta)
+        priors = choice("priors", self.priors, _PRIORS)
+        if eta is None and priors == "fixed":
+            eta = 1.0 / topics
+        return self._checked("own", topics=topics, eta=eta, priors=priors)
 
     def _config(self, n_items, batch):
         every = whole("evaluate_every", self.evaluate_every, least=-(2**63), optional=True)
@@ -298,6 +319,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             "holdout": 0.0,
             "eval_every": 0,
             "warm": False,
+            "temper": "off",
         }
         if first:
             self._random()
@@ -333,6 +355,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             "batch_size": fit["batch"] if online else 128,
             "mean_change_tol": params["local_tol"],
             "max_doc_update_iter": params["local_iterations"],
+            "priors": "learned" if params.get("priors") == "learned" else "scikit-learn",
+            "temper": fit.get("temper", "off"),
             "learn_doc_topic_prior": params["learn_alpha"],
             "learn_topic_word_prior": params["learn_eta"],
             "exact": params["exact"],

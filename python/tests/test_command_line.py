@@ -69,12 +69,28 @@ def test_lda_has_the_same_bits(cli, counts, tmp_path):
     docs = tmp_path / "docs.npz"
     scipy.sparse.save_npz(docs, scipy.sparse.csr_matrix(counts))
     run = tmp_path / "run"
-    args = ["-k", 3, "--seed", 2, "--batch", 20, "--steps", 15, "--eta", 1 / 3, "--tol", 0]
+    args = ["-k", 3, "--seed", 2, "--batch", 20, "--steps", 15, "--priors", "fixed", "--eta", 1 / 3, "--tol", 0]
     cli("fit", "lda", docs, *args, "--step-size", "power:10:0.7", "-o", run, "--quiet")
     theirs = lehr.load(run)
     ours = LatentDirichletAllocation(3, learning_method="online", batch_size=20, max_iter=5, random_state=2).fit(counts)
     np.testing.assert_array_equal(ours.components_, theirs.components_)
     np.testing.assert_array_equal(ours.transform(counts), theirs.transform(counts))
+
+
+def test_learned_priors_have_the_same_bits(cli, counts, tmp_path):
+    docs = tmp_path / "docs.npz"
+    scipy.sparse.save_npz(docs, scipy.sparse.csr_matrix(counts))
+    run = tmp_path / "run"
+    args = ["-k", 3, "--seed", 2, "--batch", 20, "--steps", 24, "--tol", 0]
+    cli("fit", "lda", docs, *args, "--step-size", "power:10:0.7", "-o", run, "--quiet")
+    theirs = lehr.load(run)
+    online = {"learning_method": "online", "batch_size": 20, "max_iter": 8, "random_state": 2}
+    ours = LatentDirichletAllocation(3, priors="learned", **online).fit(counts)
+    np.testing.assert_array_equal(ours.components_, theirs.components_)
+    assert theirs.priors == "learned" and theirs.temper in (2, "2")
+    assert len(theirs.doc_topic_prior_) == 3 and theirs.topic_word_prior_ != 1 / 3
+    again = theirs.__class__(**theirs.get_params()).fit(counts)
+    np.testing.assert_array_equal(again.components_, theirs.components_)
 
 
 def test_ratings_have_the_same_bits(cli, ratings_file, tmp_path):

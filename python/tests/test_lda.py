@@ -146,3 +146,27 @@ def test_negative_counts_and_empty_corpora_are_refused(counts):
         LatentDirichletAllocation(3, max_iter=0).fit(counts)
     with pytest.raises(ValueError, match="topics to begin with are 2 x 10"):
         LatentDirichletAllocation(3, init_components=np.ones((2, 10))).fit(counts)
+
+
+def test_priors_are_learned_in_one_word(counts):
+    online = {"learning_method": "online", "batch_size": 20, "max_iter": 20, "random_state": 0}
+    plain = LatentDirichletAllocation(2, **online).fit(counts)
+    assert (plain.doc_topic_prior_, plain.topic_word_prior_) == (0.5, 0.5)
+    learned = LatentDirichletAllocation(2, priors="learned", **online).fit(counts)
+    assert np.shape(learned.doc_topic_prior_) == (2,) and learned.topic_word_prior_ > 1
+    # Each part of it can be said otherwise.
+    parts = {"learn_doc_topic_prior": "no", "learn_topic_word_prior": False, "temper": "off", "topic_word_prior": 0.5}
+    fixed = LatentDirichletAllocation(2, priors="learned", **parts, **online).fit(counts)
+    np.testing.assert_array_equal(fixed.components_, plain.components_)
+    tempered = LatentDirichletAllocation(2, temper="2:5", **online).fit(counts)
+    assert not np.array_equal(tempered.components_, plain.components_)
+    for wrong in ({"priors": "fixed"}, {"temper": "hot"}, {"temper": -1}, {"learn_topic_word_prior": "no"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            LatentDirichletAllocation(2, **wrong, **online).fit(counts)
+
+
+def test_partial_fit_is_not_tempered(counts):
+    settings = {"batch_size": 20, "total_samples": 60, "random_state": 0, "learn_topic_word_prior": False}
+    cold, hot = (LatentDirichletAllocation(2, priors="learned", temper=t, **settings) for t in ("off", 2))
+    for _ in range(2):
+        np.testing.assert_array_equal(cold.partial_fit(counts).components_, hot.partial_fit(counts).components_)

@@ -64,6 +64,9 @@ fn flag(name: &str, value: Option<&str>) -> Option<String> {
     };
     match (value, setting.kind) {
         (None, _) => Some(flag),
+        (Some(value), Kind::Toggle(_)) if setting.alone.is_some() => {
+            Some(format!("{flag} {}", if value == "true" { "yes" } else { "no" }))
+        }
         // There is no flag to turn it back.
         (Some(value), Kind::Toggle(usual)) => (value == (!usual).to_string()).then_some(flag),
         (Some(value), _) => Some(format!("{flag} {}", quoted(value.as_ref()))),

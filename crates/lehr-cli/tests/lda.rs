@@ -99,7 +99,8 @@ fn topics_are_found_shown_and_scored() {
 
     let text = place.ok("show runs/a");
     for part in [
-        "runs/a: lda with 3 topics, alpha 0.3333, eta 0.01",
+        "runs/a: lda with 3 topics, alpha 0.0",
+        " (learned), eta 0.",
         "120 documents, 20 of them held out, 30 words",
         "SVI+, |S| = 40, M = 20",
         "held out  completion -",
@@ -387,6 +388,30 @@ fn learned_priors_are_shown() {
 }
 
 #[test]
+fn each_part_of_the_defaults_can_be_switched_off() {
+    let place = place();
+    let fit = format!("fit lda docword.a.txt -k 3 {FIT}");
+    let recorded = |flags: &str, run: &str| {
+        place.ok(&format!("{fit} {flags} -o {run}"));
+        let config = place.read_json(&format!("{run}/config.json"));
+        let params = ["eta", "learn_alpha", "learn_eta"].map(|name| config["params"][name].clone());
+        (params.map(|value| value.to_string()).join(" "), config["fit"]["temper"].clone())
+    };
+    assert_eq!(recorded("", "a"), ("0.05 \"asymmetric\" true".into(), "2".into()));
+    let parts = "--eta 0.01 --learn-alpha no --learn-eta no --temper off";
+    assert_eq!(recorded(parts, "b"), ("0.01 \"no\" false".into(), "off".into()));
+    assert_eq!(recorded("--priors fixed", "c"), ("0.01 \"no\" false".into(), Value::Null));
+    assert!(place.ok("show c").contains("lda with 3 topics, alpha 0.3333, eta 0.01\n"));
+    let bound = |run: &str| place.read_json(&format!("{run}/result.json"))["bound"].clone();
+    assert_eq!(bound("b"), bound("c"));
+    assert_ne!(bound("a"), bound("c"));
+    // More steps and more documents do not begin again.
+    place.ok("resume a --steps 5");
+    place.ok("partial a docword.a.txt -o d");
+    assert_eq!(place.read_json("d/config.json")["fit"]["temper"], "off");
+}
+
+#[test]
 fn a_corpus_is_converted() {
     let place = place();
     place.write("texts.txt", "rates fell again\n\nrates rose and banks fell\n");
@@ -486,6 +511,9 @@ fn numbers_that_cannot_be_are_refused_with_what_can() {
     }
     for (flags, parts) in [
         ("--learn-alpha yes", ["'yes'", "asymmetric"]),
+        ("--learn-eta maybe", ["'maybe'", "no"]),
+        ("--priors volume", ["'volume'", "fixed"]),
+        ("--temper hot", ["'hot'", "2:20"]),
         ("--format word", ["word", "jsonl"]),
         ("--min-docs x", ["whole number", "'x'"]),
         ("--guard kick", ["kick", "shrink"]),
@@ -494,7 +522,10 @@ fn numbers_that_cannot_be_are_refused_with_what_can() {
         place.misused(&format!("{fit} -k 2 {flags}"), &parts);
     }
     assert!(!place.path("run").exists());
-    place.ok("fit lda docword.a.txt -k 2 --batch 40 --effective 20 --steps 3 --guard reject-below-prior -o r");
+    place.ok(
+        "fit lda docword.a.txt -k 2 --batch 40 --effective 20 --steps 3 --guard reject-below-prior \
+              --learn-eta no -o r",
+    );
     place.points("points.csv", 60);
     place.fails(
         "fit gmm points.csv -k 2 --batch 40 --effective 20 --guard clamp -o run",

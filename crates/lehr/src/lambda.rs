@@ -149,6 +149,17 @@ impl Lambda {
         lazy.totals = column_sums(&self.stored);
     }
 
+    /// Every number of every row becomes another one; all rows must be current.
+    pub(crate) fn map(&mut self, new: impl Fn(f64) -> f64 + Sync) {
+        assert!(self.is_current(), "lazy rows are brought up to date first");
+        self.stored.values_mut().par_chunks_mut(CHUNK).for_each(|part| {
+            part.iter_mut().for_each(|x| *x = new(*x));
+        });
+        if let Some(lazy) = &mut self.lazy {
+            lazy.totals = column_sums(&self.stored);
+        }
+    }
+
     /// All rows decay by one step of size `rho` < 1: those that are written next, too.
     pub fn decay(&mut self, rho: f64) {
         if let Some(lazy) = &mut self.lazy {

@@ -263,23 +263,23 @@ fn topics_have_the_bits_of_the_threads_wherever_documents_are() {
     let docs = small_corpus(300, 7);
     let batches = "steps = 10; tol = 0.0; seed = 3; batch = 70; eval_every = 5";
     let mut cases = vec![
-        (LdaParams::new(4), "steps = 4; tol = 0.0; seed = 3".to_string()),
-        (LdaParams { exact: true, ..LdaParams::new(4) }, format!("{batches}; effective = 9")),
-        (LdaParams::new(20), format!("{batches}; warm = true; effective = 9")),
+        (LdaParams::fixed(4), "steps = 4; tol = 0.0; seed = 3".to_string()),
+        (LdaParams { exact: true, ..LdaParams::fixed(4) }, format!("{batches}; effective = 9")),
+        (LdaParams::fixed(20), format!("{batches}; warm = true; warm_after = 1; effective = 9")),
     ];
     for sampling in ["epochs", "without-replacement", "with-replacement", "in-order"] {
-        cases.push((LdaParams::new(4), format!("{batches}; sampling = \"{sampling}\"")));
+        cases.push((LdaParams::fixed(4), format!("{batches}; sampling = \"{sampling}\"")));
     }
     for law in ["gamma", "subsample", "lagged"] {
-        cases.push((LdaParams::new(4), format!("{batches}; effective = 9; law = \"{law}\"")));
+        cases.push((LdaParams::fixed(4), format!("{batches}; effective = 9; law = \"{law}\"")));
     }
     for guard in ["shrink", "clamp", "reject", "clip", "halve", "reject-below-prior"] {
-        cases.push((LdaParams::new(4), format!("{batches}; effective = 4; guard = \"{guard}\"")));
+        cases.push((LdaParams::fixed(4), format!("{batches}; effective = 4; guard = \"{guard}\"")));
     }
     let learns = LdaParams {
-        learn_alpha: lehr::models::lda::LearnAlpha::Asymmetric,
-        learn_eta: true,
-        ..LdaParams::new(4)
+        learn_alpha: Some(lehr::models::lda::LearnAlpha::Asymmetric),
+        learn_eta: Some(true),
+        ..LdaParams::fixed(4)
     };
     cases.push((learns, batches.to_string()));
     for (params, config) in cases {
@@ -293,7 +293,7 @@ fn only_rows_that_items_touch_are_sent() {
     // 2000 words, of which a document has ten: whole tables would be a hundred times as large.
     let doc = |n: u32| (0..10).map(|w| ((n * 13 + w * 7) % 2000, 1.0)).collect();
     let docs = lehr::data::Docs::from_rows((0..40).map(doc), 2000).unwrap();
-    let lda = Lda::new(LdaParams::new(4), &docs).unwrap();
+    let lda = Lda::new(LdaParams::fixed(4), &docs).unwrap();
     let config = toml_of("steps = 5; tol = 0.0; batch = 4; eval_every = 0");
     let mut engine = Workers::new(&lda, &docs, 2, 5);
     let start = State::start(&lda, &docs, 0, 0).unwrap();

@@ -85,7 +85,7 @@ fn bytes_hold_everything_and_damaged_ones_are_refused() {
     let data = docs();
     let items = Items::in_memory(&data);
     let fitted =
-        Run::<Lda>::fit(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
+        Run::<Lda>::fit(items, LdaParams::fixed(2), &config, Begin::Random, &mut ()).unwrap();
     let bytes = fitted.to_bytes().unwrap();
     let again = Run::<Lda>::from_bytes(&bytes).unwrap();
     assert_eq!(again.lambda(), fitted.lambda());
@@ -106,7 +106,7 @@ fn pack_all() {
         assert_eq!((again.trace, again.result), (run.trace, run.result));
     }
     pack::<Mixture>(&points(60), MixtureParams::gmm(2));
-    pack::<Lda>(&docs(), LdaParams::new(2));
+    pack::<Lda>(&docs(), LdaParams::fixed(2));
     pack::<Pmf>(
         &common::made_ratings((8, 6, 2), 40, (1.0, 0.5, 0.5), 7).ratings,
         PmfParams::new(2),
@@ -340,7 +340,7 @@ fn a_perplexity_that_stands_still_ends_a_fit_and_needs_words() {
     let config = FitConfig { tol: 0.5, tol_of: Change::Perplexity, ..FitConfig::default() };
     let items = Items::in_memory(&data);
     let fitted =
-        Run::<Lda>::fit(items, LdaParams::new(2), &config, Begin::Random, &mut ()).unwrap();
+        Run::<Lda>::fit(items, LdaParams::fixed(2), &config, Begin::Random, &mut ()).unwrap();
     assert_eq!(fitted.result.as_ref().unwrap().best.stop, StopReason::Converged);
     let perplexity = |bound: f64| (-bound / data.tokens()).exp();
     let [.., before, last] = &fitted.trace[..] else { panic!("two observations") };

@@ -24,7 +24,7 @@ const ETA: f64 = 0.02;
 
 fn lda() -> Lda {
     let docs = Docs::from_rows([vec![(0, 1.0)]], WORDS).unwrap();
-    Lda::new(LdaParams { eta: ETA, ..LdaParams::new(TOPICS) }, &docs).unwrap()
+    Lda::new(LdaParams { eta: Some(ETA), ..LdaParams::fixed(TOPICS) }, &docs).unwrap()
 }
 
 /// Rows, and statistics for them.
@@ -200,11 +200,22 @@ fn a_checkpoint_in_the_middle_does_not_change_a_bit() {
         (true, LearnAlpha::Asymmetric, true),
         (false, LearnAlpha::Symmetric, true),
     ] {
-        let params = LdaParams { exact, learn_alpha, learn_eta, ..LdaParams::new(4) };
+        let params = LdaParams {
+            exact,
+            learn_alpha: Some(learn_alpha),
+            learn_eta: Some(learn_eta),
+            ..LdaParams::fixed(4)
+        };
         let lda = Lda::new(params, &docs).unwrap();
         for (batch, warm) in [(Some(7), false), (Some(7), true), (None, true)] {
-            let config =
-                FitConfig { batch, warm, steps: Some(40), tol: 0.0, ..FitConfig::default() };
+            let config = FitConfig {
+                batch,
+                warm,
+                warm_after: Some(1),
+                steps: Some(40),
+                tol: 0.0,
+                ..FitConfig::default()
+            };
             let whole = fit_with_break(&lda, &docs, &config, None);
             for stop in [1, 17, 39] {
                 let broken = fit_with_break(&lda, &docs, &config, Some(stop));
@@ -246,9 +257,16 @@ fn a_stop_at_an_observation_does_not_change_a_bit_of_a_warm_fit() {
 
 fn stop_at_an_observation(warm: bool) {
     let docs = small_corpus(120, 4);
-    let lda = Lda::new(LdaParams::new(4), &docs).unwrap();
+    let lda = Lda::new(LdaParams::fixed(4), &docs).unwrap();
     for batch in [Some(7), None] {
-        let base = FitConfig { batch, warm, steps: Some(40), tol: 0.0, ..FitConfig::default() };
+        let base = FitConfig {
+            batch,
+            warm,
+            warm_after: Some(1),
+            steps: Some(40),
+            tol: 0.0,
+            ..FitConfig::default()
+        };
         let config = FitConfig { eval_every: Some(5), ..base };
         let whole = fit_with_break(&lda, &docs, &config, None);
         let mut impatient = Impatient { at: 15, now: false };
@@ -263,9 +281,14 @@ fn stop_at_an_observation(warm: bool) {
 fn looking_at_the_bound_at_the_end_leaves_no_trace() {
     // Ten steps, then ten more, as a run that is extended or had no more time.
     let docs = small_corpus(60, 5);
-    let lda = Lda::new(LdaParams::new(4), &docs).unwrap();
-    let config =
-        |steps| FitConfig { warm: true, steps: Some(steps), tol: 0.0, ..FitConfig::default() };
+    let lda = Lda::new(LdaParams::fixed(4), &docs).unwrap();
+    let config = |steps| FitConfig {
+        warm: true,
+        warm_after: Some(0),
+        steps: Some(steps),
+        tol: 0.0,
+        ..FitConfig::default()
+    };
     let whole = fit_with_break(&lda, &docs, &config(20), None);
     let first = fit_with_break(&lda, &docs, &config(10), None);
     let rest = on_two_threads(&lda, &docs, &config(20)).from(first.state).run().unwrap();

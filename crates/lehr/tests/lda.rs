@@ -155,8 +155,12 @@ fn the_bound_of_three_documents_from_first_principles() {
                     .collect();
                 let expected = brute_force(&texts, &vec![alpha; n_topics], eta, &lambda);
                 for (exact, limit) in [(true, 1e-9), (false, 1e-5)] {
-                    let params =
-                        LdaParams { alpha: Some(alpha), eta, exact, ..LdaParams::new(n_topics) };
+                    let params = LdaParams {
+                        alpha: Some(alpha),
+                        eta: Some(eta),
+                        exact,
+                        ..LdaParams::fixed(n_topics)
+                    };
                     // To the fixed point, which is unique enough here: all begin with equal shares.
                     let params = LdaParams { local_tol: 1e-12, local_iterations: 5000, ..params };
                     let model = lda(params, &docs);
@@ -196,13 +200,18 @@ fn the_bound_of_warm_batch_steps_never_falls() {
                 for (exact, limit) in [(true, 1e-10), (false, 1e-6)] {
                     let params = LdaParams {
                         alpha: Some(alpha),
-                        learn_alpha,
-                        learn_eta,
+                        learn_alpha: Some(learn_alpha),
+                        learn_eta: Some(learn_eta),
                         exact,
-                        ..LdaParams::new(topics)
+                        ..LdaParams::fixed(topics)
                     };
-                    let config =
-                        FitConfig { steps: Some(25), tol: 0.0, warm: true, ..FitConfig::default() };
+                    let config = FitConfig {
+                        steps: Some(25),
+                        tol: 0.0,
+                        warm: true,
+                        warm_after: Some(0),
+                        ..FitConfig::default()
+                    };
                     let (_, seen) = fitted(&lda(params, &docs), &docs, None, &config);
                     let what = format!(
                         "{title}, alpha {alpha}, {learn_alpha:?}, eta {learn_eta}, exact {exact}"
@@ -234,7 +243,7 @@ fn shortcuts_cost_little_of_the_bound() {
     let docs = realistic();
     let per_word = |bounds: &[f64]| bounds.iter().sum::<f64>() / docs.tokens();
     for alpha in [0.02, 0.05, 0.1] {
-        let params = LdaParams { alpha: Some(alpha), ..LdaParams::new(50) };
+        let params = LdaParams { alpha: Some(alpha), ..LdaParams::fixed(50) };
         let fast = lda(params.clone(), &docs);
         let exact = LdaParams { exact: true, ..params };
         let strict = LdaParams { local_tol: 1e-9, local_iterations: 5000, ..exact.clone() };
@@ -298,7 +307,7 @@ fn planted_topics_are_found() {
         ("gamma", FitConfig { law: Law::Gamma, ..noisy.clone() }),
     ] {
         for exact in [false, true] {
-            let model = lda(LdaParams { exact, ..LdaParams::new(5) }, &docs);
+            let model = lda(LdaParams { exact, ..LdaParams::fixed(5) }, &docs);
             let config = FitConfig { n_init: 3, ..config.clone() };
             let (found, seen) = fitted(&model, &docs, Some(&new), &config);
             let purity = blocks_found(&model, &found, 20);
@@ -313,7 +322,7 @@ fn planted_topics_are_found() {
 #[test]
 fn guards_keep_lambda_positive_and_shrink_keeps_the_mass() {
     let docs = realistic();
-    let model = lda(LdaParams::new(20), &docs);
+    let model = lda(LdaParams::fixed(20), &docs);
     let mut excess = Vec::new();
     for guard in [Guard::Clamp, Guard::Shrink, Guard::Halve, Guard::Clip, Guard::Reject] {
         let config = FitConfig {
@@ -348,7 +357,7 @@ fn guards_keep_lambda_positive_and_shrink_keeps_the_mass() {
 fn moments_of_noisy_statistics() {
     let docs = small_corpus(100, 11);
     for exact in [false, true] {
-        let model = lda(LdaParams { exact, ..LdaParams::new(3) }, &docs);
+        let model = lda(LdaParams { exact, ..LdaParams::fixed(3) }, &docs);
         let lambda = start(&model, &docs);
         let quiet_batch = Batch::all(docs.n_items());
         let (quiet, _) = pass(&model, &docs, &lambda, &quiet_batch, Ask::TRAIN);
@@ -445,7 +454,7 @@ fn data_at_the_edge() {
     for (what, docs, topics) in cases {
         for exact in [true, false] {
             for alpha in [0.01, 1.0] {
-                let params = LdaParams { exact, alpha: Some(alpha), ..LdaParams::new(topics) };
+                let params = LdaParams { exact, alpha: Some(alpha), ..LdaParams::fixed(topics) };
                 check_finite(&format!("{what}, alpha {alpha}, exact {exact}"), &docs, params);
             }
         }
@@ -455,7 +464,7 @@ fn data_at_the_edge() {
 #[test]
 fn a_word_that_no_document_has_returns_to_its_prior() {
     let docs = Docs::from_rows([vec![(0, 3.0), (2, 1.0)], vec![(2, 2.0)]], 4).unwrap();
-    let model = lda(LdaParams::new(2), &docs);
+    let model = lda(LdaParams::fixed(2), &docs);
     let config = FitConfig { steps: Some(3), tol: 0.0, ..FitConfig::default() };
     let (found, _) = fitted(&model, &docs, None, &config);
     for word in [1, 3] {
@@ -475,7 +484,7 @@ fn unused_words_change_nothing() {
     let row = |n: usize| docs.doc(n).iter().map(|e| (e.word, f64::from(e.count))).collect();
     let padded = Docs::from_rows((0..50).map(row), 10_024).unwrap();
     for exact in [false, true] {
-        let params = LdaParams { exact, ..LdaParams::new(4) };
+        let params = LdaParams { exact, ..LdaParams::fixed(4) };
         let (small, large) = (lda(params.clone(), &docs), lda(params, &padded));
         let short = start(&small, &docs);
         // The unused words have next to nothing, so that the totals stay as they are.
@@ -495,7 +504,7 @@ fn unused_words_change_nothing() {
 fn a_document_that_is_drawn_twice_counts_twice() {
     let docs = small_corpus(40, 6);
     for exact in [false, true] {
-        let model = lda(LdaParams { exact, ..LdaParams::new(3) }, &docs);
+        let model = lda(LdaParams { exact, ..LdaParams::fixed(3) }, &docs);
         let lambda = start(&model, &docs);
         let stats =
             |items: Vec<u32>| pass(&model, &docs, &lambda, &Batch::of(items, 40), Ask::TRAIN);
@@ -513,7 +522,13 @@ fn a_document_that_is_drawn_twice_counts_twice() {
             }
         }
         let config = FitConfig { sampling: Sampling::WithReplacement, ..FitConfig::default() };
-        let config = FitConfig { batch: Some(30), steps: Some(20), warm: true, ..config };
+        let config = FitConfig {
+            batch: Some(30),
+            steps: Some(20),
+            warm: true,
+            warm_after: Some(0),
+            ..config
+        };
         assert!(fitted(&model, &docs, None, &config).0.outcome.bound.is_finite());
     }
 }
@@ -522,11 +537,17 @@ fn a_document_that_is_drawn_twice_counts_twice() {
 fn warm_starts_take_fewer_iterations() {
     let docs = documents(&block_topics(5, 20), &[0.2; 5], 200, 50, 8);
     for exact in [false, true] {
-        let model = lda(LdaParams { exact, ..LdaParams::new(8) }, &docs);
+        let model = lda(LdaParams { exact, ..LdaParams::fixed(8) }, &docs);
         for batch in [None, Some(50)] {
             let iterations = |warm, steps| {
-                let config =
-                    FitConfig { warm, batch, steps: Some(steps), tol: 0.0, ..FitConfig::default() };
+                let config = FitConfig {
+                    warm,
+                    warm_after: Some(0),
+                    batch,
+                    steps: Some(steps),
+                    tol: 0.0,
+                    ..FitConfig::default()
+                };
                 fitted(&model, &docs, None, &config).0.local_iterations as f64
             };
             // The first four epochs, and four later ones.
@@ -544,11 +565,11 @@ fn warm_starts_take_fewer_iterations() {
 fn learned_priors_tell_what_was_planted() {
     let planted = [1.5, 0.6, 0.25, 0.1, 0.05];
     let docs = documents(&block_topics(5, 12), &planted, 800, 60, 13);
-    let base = LdaParams { alpha: Some(0.3), ..LdaParams::new(5) };
+    let base = LdaParams { alpha: Some(0.3), ..LdaParams::fixed(5) };
     let config = FitConfig { steps: Some(60), tol: 0.0, n_init: 3, ..FitConfig::default() };
     let plain = fitted(&lda(base.clone(), &docs), &docs, None, &config).0;
     for batch in [None, Some(200)] {
-        let params = LdaParams { learn_alpha: LearnAlpha::Asymmetric, ..base.clone() };
+        let params = LdaParams { learn_alpha: Some(LearnAlpha::Asymmetric), ..base.clone() };
         let model = lda(params, &docs);
         let steps = Some(if batch.is_some() { 400 } else { 60 });
         let config = FitConfig { batch, steps, ..config.clone() };
@@ -562,9 +583,9 @@ fn learned_priors_tell_what_was_planted() {
         assert!(alpha.iter().zip(planted).all(|(a, p)| a / p < 2.0 && p / a < 2.0), "{alpha:?}");
     }
     for params in [
-        LdaParams { learn_alpha: LearnAlpha::Asymmetric, ..base.clone() },
-        LdaParams { learn_alpha: LearnAlpha::Symmetric, ..base.clone() },
-        LdaParams { learn_eta: true, ..base.clone() },
+        LdaParams { learn_alpha: Some(LearnAlpha::Asymmetric), ..base.clone() },
+        LdaParams { learn_alpha: Some(LearnAlpha::Symmetric), ..base.clone() },
+        LdaParams { learn_eta: Some(true), ..base.clone() },
     ] {
         let found = fitted(&lda(params.clone(), &docs), &docs, None, &config).0;
         assert!(found.outcome.bound > plain.outcome.bound, "{params:?}");
@@ -580,7 +601,8 @@ fn held_out_scores_by_hand() {
     let new = new.unwrap();
     let (alpha, eta) = (0.4, 0.2);
     let lambda = [[3.0, 2.0, 0.5, 0.2], [0.3, 1.0, 4.0, 0.2]];
-    let params = LdaParams { alpha: Some(alpha), eta, exact: true, ..LdaParams::new(2) };
+    let params =
+        LdaParams { alpha: Some(alpha), eta: Some(eta), exact: true, ..LdaParams::fixed(2) };
     let params = LdaParams { local_tol: 1e-12, local_iterations: 5000, ..params };
     let model = lda(params, &train);
     let table = Table::from_values(4, 2, (0..8).map(|i| lambda[i % 2][i / 2]).collect()).unwrap();
@@ -633,7 +655,7 @@ fn held_out_scores_by_hand() {
 #[test]
 fn scores_that_do_not_exist_leave_the_trace_readable() {
     let docs = small_corpus(30, 1);
-    let model = lda(LdaParams::new(2), &docs);
+    let model = lda(LdaParams::fixed(2), &docs);
     let config = FitConfig { steps: Some(2), ..FitConfig::default() };
     // Nothing to predict in a document of one word, nothing at all in an empty one.
     for new in [vec![vec![(0, 1.0)]], vec![vec![]]] {
@@ -659,7 +681,7 @@ fn no_word_is_lost_when_its_topics_have_died() {
         let mut warm = vec![0.01f32; n_topics];
         warm[0] = 6.01;
         for exact in [true, false] {
-            let params = LdaParams { alpha: Some(0.01), exact, ..LdaParams::new(n_topics) };
+            let params = LdaParams { alpha: Some(0.01), exact, ..LdaParams::fixed(n_topics) };
             let model = lda(params, &docs);
             for warm in [&[][..], &warm] {
                 let (gamma, _) = local(&model, &docs, &lambda, false, warm);

@@ -50,12 +50,12 @@ fn case(fixture: &Value, case: &Value, exact: bool) -> Case {
     let docs = docs.unwrap();
     let params = LdaParams {
         alpha: case["alpha"].as_f64(),
-        eta: case["eta"].as_f64().unwrap(),
+        eta: case["eta"].as_f64(),
         exact,
         // As far as f32 goes; the fixture's local steps end at 1e-13.
         local_tol: if exact { 1e-12 } else { 1e-7 },
         local_iterations: 20_000,
-        ..LdaParams::new(topics)
+        ..LdaParams::fixed(topics)
     };
     let lda = Lda::new(params, &docs).unwrap();
     let lambda = Table::from_values(words, topics, by_word(&case["lambda"], topics)).unwrap();

@@ -138,8 +138,8 @@ fn memory_is_flat_and_totals_do_not_drift() {
     }
     let effective = Effective::Constant(5.0);
     let batches = |batch| FitConfig { batch: Some(batch), effective, ..FitConfig::default() };
-    let params = LdaParams::new(30);
-    let eta = Some(params.eta);
+    let params = LdaParams::fixed(30);
+    let eta = Some(params.start_eta());
     soaked::<Lda>("lda", &file("docword.txt", text), params, batches(20), eta);
 
     let ratings = made_ratings((300, 200, 3), 20_000, (1.0, 0.5, 0.5), 3).ratings;

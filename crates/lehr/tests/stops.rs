@@ -140,10 +140,16 @@ fn a_step_that_is_cut_short_was_never_made() {
 fn items_that_keep_their_state_keep_the_one_before_the_step() {
     use lehr::models::{Lda, LdaParams};
     let docs = common::small_corpus(300, 7);
-    let lda = Lda::new(LdaParams::new(4), &docs).unwrap();
+    let lda = Lda::new(LdaParams::fixed(4), &docs).unwrap();
     for batch in [None, Some(100)] {
-        let config =
-            FitConfig { steps: Some(6), tol: 0.0, warm: true, batch, ..FitConfig::default() };
+        let config = FitConfig {
+            steps: Some(6),
+            tol: 0.0,
+            warm: true,
+            warm_after: Some(1),
+            batch,
+            ..FitConfig::default()
+        };
         // Of a batch there is no copy of what items keep: such a step is made to its end.
         CutAndGoOn { config, is_cut: batch.is_none() }.run("warm", &lda, &docs);
     }

@@ -32,7 +32,7 @@ fn flag(setting: &Setting) -> Option<Arg> {
         _ => arg,
     };
     let arg = match (setting.value_name, setting.kind) {
-        (_, Kind::Toggle(_)) => arg,
+        ("", Kind::Toggle(_)) => arg,
         ("", _) => arg.value_name(&*setting.name.to_uppercase().leak()),
         (name, _) => arg.value_name(name),
     };
@@ -47,6 +47,10 @@ fn flag(setting: &Setting) -> Option<Arg> {
         Kind::Seconds => number(arg).value_parser(parse_seconds),
         Kind::Schedule(check) => {
             number(arg).value_parser(move |text: &str| check(text).map(|()| text.to_string()))
+        }
+        // One that a model's other settings switch has to go both ways.
+        Kind::Toggle(_) if setting.alone.is_some() => {
+            arg.value_parser(PossibleValuesParser::new(["yes", "no"]))
         }
         Kind::Toggle(_) => arg.action(ArgAction::SetTrue),
         Kind::Choice(names) => arg.value_parser(PossibleValuesParser::new(names)),
@@ -74,6 +78,9 @@ fn value(matches: &ArgMatches, setting: &Setting) -> Option<Value> {
             Some(Value::Integer(i64::try_from(n).unwrap_or(i64::MAX)))
         }
         Kind::Number | Kind::Seconds => matches.get_one(name).copied().map(Value::Float),
+        Kind::Toggle(_) if setting.alone.is_some() => {
+            matches.get_one::<String>(name).map(|text| Value::Boolean(text == "yes"))
+        }
         Kind::Toggle(usual) => matches.get_flag(name).then_some(Value::Boolean(!usual)),
         Kind::Schedule(_) => {
             let text = matches.get_one::<String>(name)?;

@@ -125,7 +125,7 @@ impl Settings {
 
     /// The model's settings.
     pub fn params(&self) -> LdaParams {
-        LdaParams::new(self.topics)
+        LdaParams::fixed(self.topics)
     }
 
     /// All runs.
@@ -190,7 +190,9 @@ impl Settings {
     /// The settings in words.
     pub fn about(&self) -> Vec<String> {
         let Settings { topics, sizes: [small, middle, large], steps, .. } = self;
-        let LdaParams { eta, local_tol, local_iterations, .. } = self.params();
+        let params = self.params();
+        let LdaParams { local_tol, local_iterations, .. } = params;
+        let eta = params.start_eta();
         let others: Vec<&str> = self.schedules[1..].iter().map(|s| &*s.name).collect();
         vec![
             format!(

@@ -71,6 +71,33 @@ pub fn fit(mean_ln: &[f64], start: &[f64]) -> Vec<f64> {
     a
 }
 
+/// The same where all a_k together are at most `most`. Above it the best lies on that border: what is raised is
+/// concave, so that psi(a_k) = mean_ln[k] + c with the c for which the sum is `most`.
+pub fn fit_below(mean_ln: &[f64], start: &[f64], most: f64) -> Vec<f64> {
+    let a = fit(mean_ln, start);
+    if a.iter().sum::<f64>() <= most {
+        return a;
+    }
+    let at = |c: f64| -> Vec<f64> { mean_ln.iter().map(|m| inverse_digamma(m + c)).collect() };
+    let top = mean_ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Between all of the sum in the largest a_k, and more than all of it in that alone.
+    let (mut low, mut high) = (digamma(most / a.len() as f64) - top, digamma(most) - top);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if at(middle).iter().sum::<f64>() > most { high = middle } else { low = middle }
+    }
+    at(low)
+}
+
+/// The x with psi(x) = y, from Minka's first guess, within the limits of what is learned.
+fn inverse_digamma(y: f64) -> f64 {
+    let mut x = if y >= -2.22 { y.exp() + 0.5 } else { -1.0 / (y - digamma(1.0)) };
+    for _ in 0..6 {
+        x -= (digamma(x) - y) / trigamma(x);
+    }
+    x.clamp(RANGE.0, RANGE.1)
+}
+
 /// Likewise for Dirichlet(a, ..., a) of `dimension` numbers, `mean_ln` being the mean over all of
 /// them.
 pub fn fit_symmetric(dimension: usize, mean_ln: f64, start: f64) -> f64 {
@@ -107,6 +134,29 @@ mod tests {
         let two = divergence_from_symmetric(&[2.5, 0.7], 1.0);
         assert!((two - super::super::beta::divergence(2.5, 0.7, 1.0, 1.0)).abs() < 1e-13);
         assert!(two > 0.0);
+    }
+
+    #[test]
+    fn a_fit_below_a_limit_is_the_best_there() {
+        for (a, most) in
+            [(vec![0.05, 0.4, 3.0], 2.0), (vec![200.0; 4], 5.0), (vec![9.0, 1e-4], 1.0)]
+        {
+            let mean_ln = expected_ln(&a);
+            let found = fit_below(&mean_ln, &[0.1; 4][..a.len()], most);
+            assert!((found.iter().sum::<f64>() / most - 1.0).abs() < 1e-9, "{found:?}");
+            for (i, j) in [(0, 1), (1, 0)] {
+                let mut other = found.clone();
+                let moved = 0.01 * other[i];
+                other[i] -= moved;
+                other[j] += moved;
+                assert!(fitness(&other, &mean_ln) < fitness(&found, &mean_ln), "{found:?}");
+            }
+            let free = fit_below(&mean_ln, &found, 1e4);
+            assert!(
+                free.iter().zip(&a).all(|(found, a)| (found / a - 1.0).abs() < 1e-3),
+                "{free:?}"
+            );
+        }
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub struct FitConfig {
     /// later epochs, and the only way in which the bound of batch VI never falls; starting afresh
     /// every time often ends higher.
     pub warm: bool,
+    /// Epochs (in batch mode, sweeps) before items keep anything. Default: the model's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_after: Option<u64>,
     /// N, if the items are only some of a larger collection, e.g. those that have just arrived.
     pub population: Option<usize>,
     /// Estimate the bound from so many random training items when steps use batches; 0 is all.
@@ -113,6 +116,7 @@ impl Default for FitConfig {
             step_size: None,
             guard: None,
             warm: false,
+            warm_after: None,
             population: None,
             bound_sample: None,
             seed: 0,
@@ -263,6 +267,15 @@ pub const FIT: &[Setting] = &[
         name: "warm",
         kind: Kind::Toggle(false),
         help: "lda: documents start where their last local step ended, which is faster in later epochs",
+        group: ANNEALING,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "warm_after",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "With --warm, epochs (sweeps in batch mode) in which documents start afresh, until topics have formed",
+        default: "30",
         group: ANNEALING,
         ..Setting::BLANK
     },

@@ -36,6 +36,8 @@ pub struct Plan {
     guard: Option<Guard>,
     /// Whether items keep local state.
     pub warm: bool,
+    /// Epochs in which they do not yet.
+    warm_after: u64,
     /// N.
     pub population: usize,
     /// How many items the bound is estimated from, if not the model's own number; 0 is all.
@@ -104,11 +106,13 @@ impl Plan {
         self.population as f64 / n_items as f64
     }
 
-    /// Whether items forget their local state before this run's step `t`: with batches now and then, since what
-    /// has died in an item cannot come back by itself.
+    /// Whether items forget their local state before this run's step `t`: in the first epochs always, since what they
+    /// found while topics were random would hold them; with batches now and then later on, since what has died in an
+    /// item cannot come back by itself.
     pub fn is_cold(&self, t: u64) -> bool {
         const EPOCHS: u64 = 10;
-        self.warm && self.batch.is_some() && (t - 1).is_multiple_of(EPOCHS * self.epoch)
+        let now_and_then = self.batch.is_some() && (t - 1).is_multiple_of(EPOCHS * self.epoch);
+        self.warm && (now_and_then || t <= self.warm_after.saturating_mul(self.epoch))
     }
 
     /// Whether an epoch ends with this run's step `t`.
@@ -449,6 +453,7 @@ impl FitConfig {
             step_size,
             guard: self.guard,
             warm: self.warm,
+            warm_after: self.warm_after.unwrap_or(0),
             population: self.population.unwrap_or(sizes.n_items),
             bound_sample: self.bound_sample,
             block: None,

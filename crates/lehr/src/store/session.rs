@@ -21,7 +21,7 @@ use crate::math::stop::Stop;
 use crate::models::{ReadOptions, Stored};
 use crate::read::Unknown;
 use crate::settings::{FitConfig, Plan, SearchBy};
-use crate::step::schedule::Effective;
+use crate::step::schedule::{Effective, Temper};
 use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
@@ -161,6 +161,9 @@ fn going_on(config: &FitConfig, n_items: usize, seen: usize) -> FitConfig {
             Effective::Auto => Effective::Off,
             effective => effective,
         },
+        // Topics, or whatever there is, have formed already.
+        temper: config.temper.or(Some(Temper::Off)),
+        warm_after: config.warm_after.or(Some(0)),
         ..config.clone()
     }
 }

@@ -206,6 +206,7 @@ fn settings() -> impl Strategy<Value = FitConfig> {
                 law,
                 sampling,
                 warm,
+                warm_after: Some(0),
                 corrected,
                 noise_end,
                 seed: u64::from(seed),
@@ -296,11 +297,11 @@ fn topics_stay_in_their_domain() {
             };
             let params = LdaParams {
                 alpha: alpha.map(|e| 10f64.powf(e)),
-                eta: 10f64.powf(eta),
-                learn_alpha,
-                learn_eta,
+                eta: Some(10f64.powf(eta)),
+                learn_alpha: Some(learn_alpha),
+                learn_eta: Some(learn_eta),
                 exact,
-                ..LdaParams::new(topics)
+                ..LdaParams::fixed(topics)
             };
             let tame = (0.0..4.0).contains(&count) && alpha.is_none() && eta == -2.0;
             match Lda::new(params, &docs) {

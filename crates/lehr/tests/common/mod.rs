@@ -262,7 +262,11 @@ impl Tried for Lda {
     fn every_kind(n_items: usize, work: &mut dyn FnMut(&str, &Self, &Docs)) {
         let docs = small_corpus(n_items, 7);
         for (name, exact) in [("LDA", false), ("LDA, exact", true)] {
-            work(name, &Lda::new(LdaParams { exact, ..LdaParams::new(4) }, &docs).unwrap(), &docs);
+            work(
+                name,
+                &Lda::new(LdaParams { exact, ..LdaParams::fixed(4) }, &docs).unwrap(),
+                &docs,
+            );
         }
     }
 }

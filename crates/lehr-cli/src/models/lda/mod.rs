@@ -137,7 +137,7 @@ impl Served for Lda {
             alpha(run, lambda),
             rounded(run.model.eta(lambda), 4)
         );
-        if params.learn_eta {
+        if params.learns_eta() {
             text += " (learned)";
         }
         if params.exact {
@@ -242,7 +242,7 @@ fn alpha(run: &OpenRun<Lda>, lambda: &Lambda) -> String {
     let alpha = run.model.alpha(lambda);
     let (least, most) =
         alpha.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
-    match run.config.params.learn_alpha {
+    match run.config.params.learned_alpha() {
         LearnAlpha::No => format!("alpha {}", rounded(most, 4)),
         LearnAlpha::Symmetric => format!("alpha {} (learned)", rounded(most, 4)),
         LearnAlpha::Asymmetric => {

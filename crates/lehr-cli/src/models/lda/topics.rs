@@ -228,7 +228,7 @@ fn block(
     if let Some(coherence) = coherence {
         let _ = write!(facts, "  npmi {coherence:>6.3}");
     }
-    if run.config.params.learn_alpha == LearnAlpha::Asymmetric {
+    if run.config.params.learned_alpha() == LearnAlpha::Asymmetric {
         let _ = write!(facts, "  alpha {}", rounded(topic.alpha, 3));
     }
     let first = begin(run, topic, largest) + &facts;

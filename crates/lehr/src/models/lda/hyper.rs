@@ -5,37 +5,77 @@ use crate::family::dirichlet;
 use crate::lambda::Lambda;
 use crate::model::HyperStep;
 
-/// Steps between updates of eta when steps use batches: each is a pass over all of lambda.
+/// Steps between updates of eta when steps use batches: each is a few passes over all of lambda.
 const ETA_EVERY: u64 = 20;
+
+/// The most passes of one of them, and the relative change of eta that ends it earlier.
+const ETA_PASSES: usize = 10;
+const ETA_TOL: f64 = 0.01;
 
 /// The hyperparameters at the start: eta, alpha, and the E ln theta that this alpha expects.
 pub(super) fn start(params: &LdaParams) -> Vec<f64> {
     let alpha = vec![params.start_alpha(); params.topics];
     let means = dirichlet::expected_ln(&alpha);
-    [vec![params.eta], alpha, means].concat()
+    [vec![params.start_eta()], alpha, means].concat()
 }
 
 /// Learns what the settings ask for.
-pub(super) fn learn(params: &LdaParams, step: HyperStep<'_, Lda>, lambda: &mut Lambda) {
-    if params.learn_alpha != LearnAlpha::No && step.size > 0 {
+pub(super) fn learn(lda: &Lda, step: HyperStep<'_, Lda>, lambda: &mut Lambda) {
+    let params = &lda.params;
+    if params.learned_alpha() != LearnAlpha::No && step.size > 0 {
         let (eta, alpha, means) = split_hyper(&lambda.hyper);
         // Statistics are blended as lambda's are; the best alpha for them follows at once.
         let blend = |(old, sum): (&f64, &f64)| old + step.rho * (sum / step.size as f64 - old);
         let means: Vec<f64> = means.iter().zip(step.sums).map(blend).collect();
-        let alpha = match params.learn_alpha {
-            LearnAlpha::Asymmetric => dirichlet::fit(&means, alpha),
+        let most = most_alpha(lda);
+        let alpha = match params.learned_alpha() {
+            LearnAlpha::Asymmetric => dirichlet::fit_below(&means, alpha, most),
             _ => {
                 let mean = means.iter().sum::<f64>() / means.len() as f64;
-                vec![dirichlet::fit_symmetric(means.len(), mean, alpha[0]); means.len()]
+                let found = dirichlet::fit_symmetric(means.len(), mean, alpha[0]);
+                vec![found.min(most / means.len() as f64); means.len()]
             }
         };
         lambda.hyper = [vec![eta], alpha, means].concat();
     }
-    if params.learn_eta && (step.full || step.step.is_multiple_of(ETA_EVERY)) {
+    if params.learns_eta() && (step.full || step.step.is_multiple_of(ETA_EVERY)) {
         let eta = lambda.hyper[0];
         // Rows that lag behind decay towards the eta of their time: up to here, the old one.
         lambda.catch_up(|_, row| row.fill(eta));
-        let mean = bound::mean_ln_beta(lambda);
-        lambda.hyper[0] = dirichlet::fit_symmetric(lambda.n_rows(), mean, eta);
+        if step.full {
+            lambda.hyper[0] = best_eta(lambda);
+        } else {
+            follow_eta(lambda);
+        }
+    }
+}
+
+/// What the alphas of all topics are together at most, as a share of a document's length, and where documents are short.
+const MOST_ALPHA: (f64, f64) = (0.1, 5.0);
+
+/// The most for these documents. Where they do not differ, as while topics are still alike, every step would add a
+/// document's length to the sum of alpha, and under such a prior topics would never come apart.
+fn most_alpha(lda: &Lda) -> f64 {
+    let (share, least) = MOST_ALPHA;
+    (share * lda.tokens() / lda.n_docs.max(1) as f64).max(least)
+}
+
+/// The best eta for the topics as they are.
+fn best_eta(lambda: &Lambda) -> f64 {
+    dirichlet::fit_symmetric(lambda.n_rows(), bound::mean_ln_beta(lambda), lambda.hyper[0])
+}
+
+/// Eta and its part of lambda where steps are smaller than 1. Lambda is eta and what words add; would it only drift to
+/// a new eta, step by step, the eta that is best for it would lag behind the drift. So lambda is put where the new eta
+/// has it, until both stand still.
+fn follow_eta(lambda: &mut Lambda) {
+    for _ in 0..ETA_PASSES {
+        let (old, new) = (lambda.hyper[0], best_eta(lambda));
+        // What the start or noise left below eta stays there.
+        lambda.map(|x| (x + new - old).max(x.min(new)));
+        lambda.hyper[0] = new;
+        if (new - old).abs() <= ETA_TOL * old {
+            break;
+        }
     }
 }

@@ -258,7 +258,7 @@ pub(super) fn step(
     out.parts.resize_with(shard.rows.len().div_ceil(part).max(out.parts.len()), Part::default);
     out.isa = lda.isa;
     out.weights.extend_from_slice(shard.weights);
-    let learns = lda.params.learn_alpha != LearnAlpha::No;
+    let learns = lda.params.learned_alpha() != LearnAlpha::No;
     for (d, &n) in shard.items.iter().enumerate() {
         stop::check();
         let doc = shard.data.doc(n as usize);

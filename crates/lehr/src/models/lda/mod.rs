@@ -25,7 +25,7 @@ mod stored;
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
 pub(super) use params::TABLES;
-pub use params::{FIT, LdaParams, LearnAlpha, SETTINGS};
+pub use params::{FIT, LdaParams, LearnAlpha, Priors, SETTINGS};
 pub use readout::{Coherence, Topic};
 pub use score::DocScores;
 pub use stored::Frozen;
@@ -40,7 +40,7 @@ use crate::model::{
     Shared,
 };
 use crate::step::guard::Guard;
-use crate::{Error, Result};
+use crate::{Error, FitConfig, Result};
 
 /// Parameters closer to 0 than this, relative to eta, count as outside of their domain.
 const MARGIN: f64 = 1e-6;
@@ -83,9 +83,11 @@ impl Lda {
             return Err(Error::data("the vocabulary is empty; there is nothing to learn from"));
         }
         let word_counts = docs.word_counts();
-        if word_counts.iter().sum::<f64>() == 0.0 {
+        let tokens: f64 = word_counts.iter().sum();
+        if tokens == 0.0 {
             return Err(Error::data("all documents are empty; there is nothing to learn from"));
         }
+        let params = params.said(tokens, docs.n_words());
         let vocabulary = docs.vocabulary().clone();
         let seeds = match &params.seed_topics {
             None => None,
@@ -193,7 +195,7 @@ impl Model for Lda {
     }
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
-        let floor = MARGIN * self.params.eta.min(1.0);
+        let floor = MARGIN * self.params.start_eta().min(1.0);
         // To the end in any case: a loop without a way out is done in vectors.
         lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
@@ -206,6 +208,10 @@ impl Model for Lda {
         // Documents differ much in length: small shards keep all threads busy to the end. What is
         // gathered together is a batch of the usual size, many times over.
         Sharding { items: 32, wave: 128 }
+    }
+
+    fn fit_defaults(&self, config: &mut FitConfig) {
+        self.params.fit_defaults(config);
     }
 
     fn warm_width(&self) -> usize {
@@ -233,11 +239,11 @@ impl Domain<Lda> for Lda {
     fn guards(&self) -> &'static [Guard] {
         // A prior that is learned moves away from under lambda: below it is no mistake then.
         let all = Guard::OF_ENTRIES;
-        if self.params.learn_eta { &all[..all.len() - 1] } else { all }
+        if self.params.learns_eta() { &all[..all.len() - 1] } else { all }
     }
 
     fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.eta)
+        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.start_eta())
     }
 }
 
@@ -251,7 +257,7 @@ impl Learn<Lda> for Lda {
     }
 
     fn learn(&self, step: HyperStep<'_, Lda>, lambda: &mut Lambda, _expect: &mut Expect) {
-        hyper::learn(&self.params, step, lambda);
+        hyper::learn(self, step, lambda);
     }
 }
 

@@ -8,7 +8,8 @@ use crate::read::DOCS;
 use crate::settings::Tables;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::step::guard::Guard;
-use crate::{Error, Result};
+use crate::step::schedule::Temper;
+use crate::{Error, FitConfig, Result};
 
 const MODEL: &str = "Model";
 
@@ -36,10 +37,21 @@ pub const SETTINGS: &[Setting] = &[
         ..Setting::BLANK
     },
     Setting {
+        name: "priors",
+        kind: Kind::Choice(Priors::NAMES),
+        value_name: "RULE",
+        help: "What holds where nothing is said of the priors: alpha and eta are learned after a tempered start, or \
+               they stay at 1/K and 0.01",
+        default: "learned",
+        group: MODEL,
+        python: Some("priors"),
+        ..Setting::BLANK
+    },
+    Setting {
         name: "alpha",
         kind: Kind::Number,
         value_name: "X",
-        help: "The prior of a document's topics: smaller, fewer topics a document",
+        help: "The prior of a document's topics, the first value if it is learned: smaller, fewer topics a document",
         default: "1/K",
         group: MODEL,
         python: Some("doc_topic_prior"),
@@ -49,8 +61,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "eta",
         kind: Kind::Number,
         value_name: "X",
-        help: "The prior of a topic's words: smaller, fewer words a topic",
-        default: "0.01",
+        help: "The prior of a topic's words, the first value if it is learned: smaller, fewer words a topic",
+        default: "0.05, or less for few tokens; 0.01 with --priors fixed",
         group: MODEL,
         python: Some("topic_word_prior"),
         ..Setting::BLANK
@@ -59,8 +71,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "learn_alpha",
         kind: Kind::Choice(LearnAlpha::NAMES),
         value_name: "HOW",
-        help: "Learn alpha: one for all topics, or one for each",
-        default: "no; asymmetric if nothing follows",
+        help: "Learn alpha: one for all topics, one for each, or not at all",
+        default: "asymmetric; no with --priors fixed",
         group: MODEL,
         python: Some("learn_doc_topic_prior"),
         alone: Some("asymmetric"),
@@ -68,10 +80,14 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "learn_eta",
-        kind: Kind::Toggle(false),
-        help: "Learn eta",
+        kind: Kind::Toggle(true),
+        flag: Flag::Named("learn-eta"),
+        value_name: "WHETHER",
+        help: "Learn eta, or not",
+        default: "yes; no with --priors fixed",
         group: MODEL,
         python: Some("learn_topic_word_prior"),
+        alone: Some("yes"),
         ..Setting::BLANK
     },
     Setting {
@@ -118,6 +134,9 @@ pub const FIT: &[Variant] = &[
     Variant::of("tol").python("perp_tol"),
     Variant::of("eval_every").python("evaluate_every"),
     Variant::of("guard").default("shrink"),
+    Variant::of("temper")
+        .default("2 with --batch; off in batch mode and with --priors fixed")
+        .python("temper"),
     Variant::of("warm")
         .help("Documents start where their last local step ended, which is faster in later epochs")
         .python("warm"),
@@ -138,26 +157,34 @@ pub const FIT: &[Variant] = &[
 ///
 /// ```
 /// use lehr::models::LdaParams;
-/// let params = LdaParams { eta: 0.05, ..LdaParams::new(20) };
-/// assert_eq!(params.start_alpha(), 1.0 / 20.0);
+/// use lehr::models::lda::LearnAlpha;
+///
+/// let params = LdaParams { eta: Some(0.1), ..LdaParams::new(20) };
+/// assert_eq!((params.start_alpha(), params.start_eta()), (1.0 / 20.0, 0.1));
+/// assert_eq!((params.learned_alpha(), params.learns_eta()), (LearnAlpha::Asymmetric, true));
+/// assert_eq!(LdaParams::fixed(20).learned_alpha(), LearnAlpha::No);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LdaParams {
     /// K, the number of topics.
     pub topics: usize,
-    /// The Dirichlet prior of a document's topics. Default 1/K.
+    /// What holds where the four below say nothing. Runs record what they say.
+    #[serde(default)]
+    pub priors: Priors,
+    /// The Dirichlet prior of a document's topics, or its first value. Default 1/K.
     #[serde(default)]
     pub alpha: Option<f64>,
-    /// The Dirichlet prior of a topic's words.
-    #[serde(default = "default_eta")]
-    pub eta: f64,
-    /// Whether alpha is learned.
+    /// The Dirichlet prior of a topic's words, or its first value. Default 0.05, but at least 0.01 and at most so much
+    /// that K times V of it are 3 % of the tokens; 0.01 if priors are fixed.
     #[serde(default)]
-    pub learn_alpha: LearnAlpha,
-    /// Whether eta is learned.
+    pub eta: Option<f64>,
+    /// Whether alpha is learned. Default: one for each topic, unless priors are fixed.
     #[serde(default)]
-    pub learn_eta: bool,
+    pub learn_alpha: Option<LearnAlpha>,
+    /// Whether eta is learned. Default: yes, unless priors are fixed.
+    #[serde(default)]
+    pub learn_eta: Option<bool>,
     /// A document's local steps end when gamma changes by less than this on average.
     #[serde(default = "default_tol")]
     pub local_tol: f64,
@@ -173,21 +200,27 @@ pub struct LdaParams {
 }
 
 choices! {
-    /// How alpha is learned.
+    /// What holds where nothing is said of the priors.
     #[derive(Default)]
+    pub enum Priors {
+        /// Alpha is learned, one for each topic, and eta, which begins at 0.05; fits begin tempered.
+        #[default]
+        Learned = "learned",
+        /// Alpha stays 1/K and eta 0.01; no fit begins tempered.
+        Fixed = "fixed",
+    }
+}
+
+choices! {
+    /// How alpha is learned.
     pub enum LearnAlpha {
         /// It stays as it is.
-        #[default]
         No = "no",
         /// One number for all topics.
         Symmetric = "symmetric",
         /// A number for each topic.
         Asymmetric = "asymmetric",
     }
-}
-
-fn default_eta() -> f64 {
-    0.01
 }
 
 fn default_tol() -> f64 {
@@ -198,6 +231,16 @@ fn default_iterations() -> u32 {
     100
 }
 
+/// Epochs after which topics have formed, and what documents found in the last one is worth beginning with.
+const WARM_AFTER: u64 = 30;
+
+/// Eta at the start if it is learned, and the most that it is together, as a share of the tokens.
+const ETA: f64 = 0.05;
+const ETA_SHARE: f64 = 0.03;
+
+/// Eta if it is not learned, and the least at the start if it is.
+const FIXED_ETA: f64 = 0.01;
+
 /// More topics than this are a slip of the keyboard.
 const MOST_TOPICS: usize = 100_000;
 
@@ -206,14 +249,68 @@ impl LdaParams {
     pub fn new(topics: usize) -> Self {
         LdaParams {
             topics,
+            priors: Priors::Learned,
             alpha: None,
-            eta: default_eta(),
-            learn_alpha: LearnAlpha::No,
-            learn_eta: false,
+            eta: None,
+            learn_alpha: None,
+            learn_eta: None,
             local_tol: default_tol(),
             local_iterations: default_iterations(),
             exact: false,
             seed_topics: None,
+        }
+    }
+
+    /// The same with priors that stay as they are.
+    pub fn fixed(topics: usize) -> Self {
+        LdaParams { priors: Priors::Fixed, ..Self::new(topics) }
+    }
+
+    /// With what holds for so many tokens of so many words in place of what is left out: a run records that, and goes
+    /// on like it when defaults change.
+    pub(super) fn said(self, tokens: f64, n_words: usize) -> Self {
+        // Where there are many topics for few tokens, 0.05 would be more than the tokens have to say.
+        let most = ETA_SHARE * tokens / (self.topics as f64 * n_words as f64);
+        let eta = match (self.eta, self.priors) {
+            (None, Priors::Learned) => ETA.min(most.max(FIXED_ETA)),
+            _ => self.start_eta(),
+        };
+        LdaParams {
+            eta: Some(eta),
+            learn_alpha: Some(self.learned_alpha()),
+            learn_eta: Some(self.learns_eta()),
+            ..self
+        }
+    }
+
+    /// Eta at the start; less for few tokens, if it is left out and learned.
+    pub fn start_eta(&self) -> f64 {
+        self.eta.unwrap_or(match self.priors {
+            Priors::Learned => ETA,
+            Priors::Fixed => FIXED_ETA,
+        })
+    }
+
+    /// How alpha is learned.
+    pub fn learned_alpha(&self) -> LearnAlpha {
+        self.learn_alpha.unwrap_or(match self.priors {
+            Priors::Learned => LearnAlpha::Asymmetric,
+            Priors::Fixed => LearnAlpha::No,
+        })
+    }
+
+    /// Whether eta is learned.
+    pub fn learns_eta(&self) -> bool {
+        self.learn_eta.unwrap_or(self.priors == Priors::Learned)
+    }
+
+    /// Fills in what suits these priors about a fit.
+    pub(super) fn fit_defaults(&self, config: &mut FitConfig) {
+        if self.priors == Priors::Learned && config.batch.is_some() {
+            config.temper.get_or_insert(Temper::USUAL);
+        }
+        if config.warm {
+            config.warm_after.get_or_insert(WARM_AFTER);
         }
     }
 
@@ -236,7 +333,7 @@ impl LdaParams {
             Err(Error::config(field, value, allowed))
         };
         prior("alpha", self.start_alpha())?;
-        prior("eta", self.eta)?;
+        prior("eta", self.start_eta())?;
         if !(self.local_tol > 0.0 && self.local_tol <= 1.0) {
             let allowed = "must be positive and at most 1; 0.001 is usual";
             return Err(Error::config("local_tol", self.local_tol, allowed));

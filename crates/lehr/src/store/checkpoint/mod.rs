@@ -137,7 +137,7 @@ mod tests {
     fn lazy_rows_and_local_state_of_a_driver_survive() {
         let doc = |n: u32| vec![(n % 40, 2.0), ((7 * n + 3) % 40, 1.0)];
         let docs = Docs::from_rows((0..60).map(doc), 40).unwrap();
-        let lda = Lda::new(LdaParams::new(3), &docs).unwrap();
+        let lda = Lda::new(LdaParams::fixed(3), &docs).unwrap();
         let of = |n, seed, warm| {
             state(&lda, &docs, FitConfig { batch: Some(5), warm, ..steps(n, seed) })
         };
