@@ -40,8 +40,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     prior_variance : float, default=None
         The prior variance of the factors; None is the standard deviation of the ratings.
     noise_variance : float, default=None
-        The variance of a rating around its mean, for the first five sweeps if it is learned; None is a tenth
-        of that of the ratings, all of it if it is not learned.
+        The variance of a rating around its mean, to begin with; None is that of the ratings.
     learn_noise : bool, default=True
         Whether the noise is learned.
     ard : bool, default=True

@@ -418,20 +418,6 @@ fn few_ratings_do_not_cost_dimensions_that_are_there() {
     }
 }
 
-/// sigma^2 is kept for some sweeps: a tolerance, however wide, is not reached before it is learned.
-#[test]
-fn no_fit_ends_before_all_is_learned() {
-    let made = small(51);
-    for batch in [None, Some(100)] {
-        let pmf = Pmf::new(PmfParams::new(2), &made.ratings).unwrap();
-        let config = FitConfig { tol: 10.0, batch, ..FitConfig::default() };
-        let (fitted, _) = watched(&pmf, &made.ratings, &config, 1);
-        let first = Learn::hyper(&pmf)[0];
-        let found = pmf.noise_variance(&fitted.state.lambda);
-        assert!(found > 1.1 * first, "{batch:?}: {first}, then {found}");
-    }
-}
-
 #[test]
 fn intervals_cover_what_they_say() {
     // Few ratings each, so that much of the width is uncertainty and not noise.

@@ -61,9 +61,6 @@ impl<M: Model> Fit<'_, M> {
     ) -> Result<End> {
         let meter = self.meter;
         let mut tolerance = Tolerance::of_plan(self.plan, self.words());
-        if let Some(learner) = self.model.learner() {
-            tolerance = tolerance.from(learner.settled_from(self.plan.batch));
-        }
         for seen in history.iter().filter(|o| o.step < self.state.step && !o.closing) {
             tolerance.reached(seen.step, seen.bound);
         }

@@ -82,7 +82,7 @@ pub struct Tolerance {
     tol: f64,
     of: Change,
     smooth: bool,
-    /// Observations before this step are ignored: annealing noise is still on, or something is not learned yet.
+    /// Observations before this step are ignored: annealing noise is still on.
     noiseless_from: u64,
     /// The words that a perplexity is per.
     words: Option<f64>,
@@ -99,11 +99,6 @@ impl Tolerance {
     /// The same, compared with something else.
     pub fn of(self, of: Change) -> Self {
         Tolerance { of, ..self }
-    }
-
-    /// The same, not before this step either.
-    pub(super) fn from(self, step: u64) -> Self {
-        Tolerance { noiseless_from: self.noiseless_from.max(step), ..self }
     }
 
     /// The tolerance of a plan, `words` being those that a perplexity is per.

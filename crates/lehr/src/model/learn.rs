@@ -10,13 +10,6 @@ pub trait Learn<M: Model>: Sync {
     /// The hyperparameters as they are at the start.
     fn hyper(&self) -> Vec<f64>;
 
-    /// The first step after which all that is learned is being learned, in steps of all items or of batches of this
-    /// size. No fit has converged before.
-    fn settled_from(&self, batch: Option<usize>) -> u64 {
-        let _ = batch;
-        0
-    }
-
     /// How many numbers [`Local::add_hyper`](super::Local::add_hyper) sums.
     fn width(&self) -> usize {
         0

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::expect::{Expect, Real, with_tables};
+use super::gauge::Time;
 use super::{Pmf, error, gauge};
 use crate::data::Side;
 use crate::lambda::Lambda;
@@ -14,12 +15,6 @@ use crate::step::sample::RowBatch;
 
 /// Learned variances stay above this share of where they began.
 const SMALLEST: f64 = 1e-8;
-
-/// sigma^2 begins at this share of the ratings' variance if it is learned, and stays there for some sweeps. From
-/// factors that mean nothing yet it would be learned to be large, and large it switches off dimensions, one after the
-/// other, that a few sweeps more would have filled.
-const FIRST_NOISE: f64 = 0.1;
-const KEPT_SWEEPS: u64 = 5;
 
 /// Nothing is learned while less than this share of the ratings are those of noiseless items: their errors
 /// under noisy weights are not those of the model.
@@ -60,9 +55,7 @@ impl<'a> Hyper<'a> {
 /// The first hyperparameters.
 pub(super) fn start(pmf: &Pmf) -> Vec<f64> {
     let params = &pmf.params;
-    let share = if params.learn_noise { FIRST_NOISE } else { 1.0 };
-    let noise = (share * pmf.variance).max(pmf.least_noise());
-    let mut hyper = vec![params.noise_variance.unwrap_or(noise)];
+    let mut hyper = vec![params.noise_variance.unwrap_or(pmf.variance.max(pmf.least_noise()))];
     for _ in [Side::User, Side::Item] {
         hyper.extend(std::iter::repeat_n(pmf.prior_variance, params.dims));
         if params.biases {
@@ -77,7 +70,7 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, ex
     if noiseless_share(step.batch) < NOISELESS_SHARE {
         return;
     }
-    if pmf.params.learn_noise && step.step >= noise_from(pmf, (!step.full).then_some(step.size)) {
+    if pmf.params.learn_noise {
         let (squares, count) = with_tables!(&expect.sides, tables => {
             squared_error(pmf, &tables[1], &step)
         });
@@ -92,13 +85,17 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, ex
     if !(step.full || step.epoch_ends) {
         return;
     }
-    // Batches: the gauge's rhythm is that of epochs, which are many steps; all are like first ones.
-    let sweep = if step.full { step.step } else { 1 };
     if pmf.params.biases {
         learn_biases(pmf, lambda, expect);
     }
     if pmf.params.gauge || pmf.params.ard {
-        gauge::rotate(pmf, sweep, lambda, expect);
+        let time = if step.full {
+            Time::Sweep(step.step)
+        } else {
+            let steps = pmf.seen.others().len().div_ceil(step.size.max(1)).max(1);
+            Time::Epoch(step.step / steps as u64)
+        };
+        gauge::rotate(pmf, time, lambda, expect);
     }
     if !step.full && !pmf.unrated.is_empty() {
         // Batches never touch what has no ratings: it stays at the prior, which has just moved.
@@ -110,13 +107,6 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, ex
         }
         pmf.refresh(lambda, &rows, expect);
     }
-}
-
-/// The first step that learns sigma^2, if it is learned.
-pub(super) fn noise_from(pmf: &Pmf, batch: Option<usize>) -> u64 {
-    let ratings = pmf.seen.others().len() as u64;
-    let steps = batch.map_or(1, |size| ratings.div_ceil((size as u64).max(1)));
-    KEPT_SWEEPS * steps + 1
 }
 
 /// The share of the batch's ratings that are those of noiseless rows.

@@ -362,10 +362,6 @@ impl Learn<Pmf> for Pmf {
         hyper::start(self)
     }
 
-    fn settled_from(&self, batch: Option<usize>) -> u64 {
-        if self.params.learn_noise { hyper::noise_from(self, batch) } else { 0 }
-    }
-
     fn learn(&self, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, expect: &mut Expect) {
         hyper::learn(self, step, lambda, expect);
     }

@@ -72,9 +72,9 @@ pub const SETTINGS: &[Setting] = &[
         name: "noise_variance",
         kind: Kind::Number,
         value_name: "X",
-        help: "sigma^2, how far ratings scatter around their mean; only the value of the first five \
-               sweeps, unless --no-learn-noise",
-        default: "a tenth of the variance of the ratings; all of it with --no-learn-noise",
+        help: "sigma^2, how far ratings scatter around their mean; only the first value, unless \
+               --no-learn-noise",
+        default: "the variance of the ratings",
         group: MODEL,
         python: Some("noise_variance"),
         ..Setting::BLANK
@@ -187,10 +187,10 @@ pub struct PmfParams {
     #[serde(default)]
     pub prior_variance: Option<f64>,
     /// sigma^2: the variance of a rating around its mean; only the first value, if `learn_noise`.
-    /// Default: a tenth of the variance of the ratings; all of it unless `learn_noise`.
+    /// Default: the variance of the ratings.
     #[serde(default)]
     pub noise_variance: Option<f64>,
-    /// Learn sigma^2, from the sixth sweep on.
+    /// Learn sigma^2.
     #[serde(default = "yes")]
     pub learn_noise: bool,
     /// Learn a prior variance for each latent dimension of the items (automatic relevance
