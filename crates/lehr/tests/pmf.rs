@@ -292,7 +292,8 @@ fn gauge_step(pmf: &Pmf, ratings: &Ratings, lambda: &mut Lambda) {
     pmf.refresh(lambda, &RowSet::all(layout.n_rows), &mut expect);
     let raw = Stats::empty(layout.n_rows, layout.raw_width);
     let step = HyperStep {
-        step: 1,
+        // A sweep after which one is due, whether or not variances are learned.
+        step: 8,
         rho: 1.0,
         size: ratings.n_ratings(),
         full: true,
