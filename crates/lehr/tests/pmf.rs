@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    MadeRatings, bits, deviation, every_pmf, hyper, made_ratings, ratings_of, start, sweeps,
+    MadeRatings, bits, deviation, every_pmf, hyper, made_ratings, ratings_of, rng, start, sweeps,
     watched,
 };
 use lehr::FitConfig;
@@ -292,7 +292,8 @@ fn gauge_step(pmf: &Pmf, ratings: &Ratings, lambda: &mut Lambda) {
     pmf.refresh(lambda, &RowSet::all(layout.n_rows), &mut expect);
     let raw = Stats::empty(layout.n_rows, layout.raw_width);
     let step = HyperStep {
-        step: 1,
+        // A sweep after which one is due, whether or not variances are learned.
+        step: 8,
         rho: 1.0,
         size: ratings.n_ratings(),
         full: true,
@@ -375,6 +376,47 @@ fn planted_factors_are_found_and_surplus_dimensions_die() {
     }
     let (error, spread) = ((squares / n).sqrt(), (truths / n).sqrt());
     assert!(error < 0.15 && spread > 1.5, "error {error}, spread {spread}");
+}
+
+/// Few ratings per user, which factors explain for the most part: dimensions that are there must not be switched off
+/// before they mean anything, whatever the draw and the number of dimensions.
+#[test]
+fn few_ratings_do_not_cost_dimensions_that_are_there() {
+    let (n_users, n_items, truth, sd) = (500, 300, 4, 0.8);
+    for seed in 0..4 {
+        let mut rng = rng(seed);
+        let factors: Vec<Vec<f64>> =
+            (0..n_users + n_items).map(|_| (0..truth).map(|_| rng.normal()).collect()).collect();
+        let mean = |i: usize, j: usize| -> f64 {
+            let pairs = factors[i].iter().zip(&factors[n_users + j]);
+            3.0 + pairs.map(|(u, v)| u * v).sum::<f64>()
+        };
+        let (mut triples, mut others) = (Vec::new(), Vec::new());
+        for (i, j) in (0..n_users).flat_map(|i| (0..n_items).map(move |j| (i, j))) {
+            match rng.uniform() {
+                x if x < 0.045 => {
+                    triples.push((i as u32, j as u32, (mean(i, j) + sd * rng.normal()) as f32));
+                }
+                x if x < 0.1 => others.push((i, j)),
+                _ => {}
+            }
+        }
+        let ratings = ratings_of(n_users, n_items, &triples);
+        for d in [truth, 3 * truth] {
+            let pmf = Pmf::new(PmfParams::new(d), &ratings).unwrap();
+            let (fitted, _) =
+                watched(&pmf, &ratings, &FitConfig { seed, ..FitConfig::default() }, 1);
+            let lambda = &fitted.state.lambda;
+            let predictor = pmf.predictor(lambda);
+            let error = |&(i, j): &(usize, usize)| {
+                (predictor.predict(Some(i as u32), Some(j as u32)).mean - mean(i, j)).powi(2)
+            };
+            let error = (others.iter().map(error).sum::<f64>() / others.len() as f64).sqrt();
+            let in_use = pmf.dims_in_use(lambda);
+            assert!(error < 1.1, "seed {seed}, d = {d}: error {error}, {in_use} in use");
+            assert_eq!(in_use, truth, "seed {seed}, d = {d}: error {error}");
+        }
+    }
 }
 
 #[test]

@@ -30,6 +30,10 @@ const CHUNK: usize = 256;
 const FIRST: u64 = 5;
 const EVERY: u64 = 8;
 
+/// The sweeps, or epochs of batches, without it before those, where variances are learned. Turned to the axes of
+/// factors that mean nothing yet, dimensions that a few sweeps more would have filled are switched off.
+const SETTLING: u64 = 5;
+
 /// Nats per rating for which it is not done at all.
 const WORTHWHILE: f64 = 1e-8;
 
@@ -44,10 +48,29 @@ struct Gauge {
     variances: Vec<f64>,
 }
 
-/// Takes the gauge step if it is on, due in sweep `t` and worth its while, and learns the variances of the latent
-/// dimensions if that is on.
-pub(super) fn rotate(pmf: &Pmf, t: u64, lambda: &mut Lambda, expect: &mut Expect) {
-    let due = t <= FIRST || t.is_multiple_of(EVERY);
+/// When a gauge step may be due.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Time {
+    /// After this sweep, of 1, 2, ...
+    Sweep(u64),
+    /// After this epoch of batches, of 1, 2, ... Epochs are many steps: all are like first sweeps.
+    Epoch(u64),
+}
+
+impl Time {
+    fn is_due(self, ard: bool) -> bool {
+        let before = if ard { SETTLING } else { 0 };
+        match self {
+            Time::Sweep(t) => t > before && (t <= before + FIRST || t.is_multiple_of(EVERY)),
+            Time::Epoch(t) => t > before,
+        }
+    }
+}
+
+/// Takes the gauge step if it is on, due and worth its while, and learns the variances of the latent dimensions if
+/// that is on.
+pub(super) fn rotate(pmf: &Pmf, time: Time, lambda: &mut Lambda, expect: &mut Expect) {
+    let due = time.is_due(pmf.params.ard);
     if !(pmf.params.ard || due) {
         return;
     }

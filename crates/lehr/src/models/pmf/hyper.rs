@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::expect::{Expect, Real, with_tables};
+use super::gauge::Time;
 use super::{Pmf, error, gauge};
 use crate::data::Side;
 use crate::lambda::Lambda;
@@ -84,13 +85,17 @@ pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, ex
     if !(step.full || step.epoch_ends) {
         return;
     }
-    // Batches: the gauge's rhythm is that of epochs, which are many steps; all are like first ones.
-    let sweep = if step.full { step.step } else { 1 };
     if pmf.params.biases {
         learn_biases(pmf, lambda, expect);
     }
     if pmf.params.gauge || pmf.params.ard {
-        gauge::rotate(pmf, sweep, lambda, expect);
+        let time = if step.full {
+            Time::Sweep(step.step)
+        } else {
+            let steps = pmf.seen.others().len().div_ceil(step.size.max(1)).max(1);
+            Time::Epoch(step.step / steps as u64)
+        };
+        gauge::rotate(pmf, time, lambda, expect);
     }
     if !step.full && !pmf.unrated.is_empty() {
         // Batches never touch what has no ratings: it stays at the prior, which has just moved.

@@ -98,7 +98,8 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "gauge",
         kind: Kind::Toggle(true),
-        help: "Do not turn the latent space to the best bound after each sweep; fits take longer to converge",
+        help: "Do not turn the latent space to the best bound after sweeps (with relevance learned, from the sixth \
+               on); fits take longer to converge",
         group: MODEL,
         python: Some("gauge"),
         ..Setting::BLANK
