@@ -53,6 +53,9 @@ fn config(args: &PartialArgs, run: FitConfig) -> anyhow::Result<FitConfig> {
     let run = FitConfig {
         steps: new.steps,
         time: new.time,
+        // These belong to a first start, of which this is none.
+        temper: new.temper,
+        warm_after: new.warm_after,
         population: new.population,
         holdout: new.holdout,
         n_init: 1,

@@ -459,7 +459,12 @@ mod tests {
 
     #[test]
     fn the_table_has_every_field_and_no_other() {
-        let config = FitConfig { tol_of: Change::Absolute, ..FitConfig::default() };
+        let config = FitConfig {
+            tol_of: Change::Absolute,
+            temper: Some(Temper::Off),
+            warm_after: Some(0),
+            ..FitConfig::default()
+        };
         let fields = serde_json::to_value(config).unwrap();
         let mut fields: Vec<&String> = fields.as_object().unwrap().keys().collect();
         let mut names: Vec<&str> = FIT.iter().map(|setting| setting.name).collect();
