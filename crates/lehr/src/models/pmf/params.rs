@@ -202,8 +202,8 @@ pub struct PmfParams {
     /// determination), so that a d that is too large prunes itself.
     #[serde(default = "yes")]
     pub ard: bool,
-    /// After the first sweeps and every fourth of the later ones, move along u -> A u, v -> A^-T v to
-    /// the best bound.
+    /// After the first sweeps (with `ard`, those from the sixth on) and every eighth of the later ones, move along
+    /// u -> A u, v -> A^-T v to the best bound.
     #[serde(default = "yes")]
     pub gauge: bool,
     /// Subtract the mean of the ratings.
