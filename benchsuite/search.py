@@ -6,7 +6,7 @@
 For every problem: a plain fit from 40 starts (`--n-init 40`: a bound and a number of passes each), and the search from 10
 of them with 2, 4 and 10 times the passes, with all kicks, without noise, and with noise alone. A search of P passes is
 compared with the best of as many plain fits, drawn at random from the 40, as P passes pay for (the last one is let
-finish), in units of the plain bounds' standard deviation. `--defaults` uses lehr's own priors and starts, which leave less to
+finish), in units of the plain bounds' standard deviation; above or below is more than two standard errors. `--defaults` uses lehr's own priors and starts, which leave less to
 find; else every start is k-means++ under a fixed prior.
 Needs numpy and scikit-learn (for its tables).
 """
@@ -131,8 +131,8 @@ def main():
                     rival = np.mean([best_of(plain, passes, rng, 400) for _, passes, _ in found])
                     gap = np.mean([b for b, _, _ in found]) - rival
                     noise = np.std([b for b, _, _ in found], ddof=1) / np.sqrt(SEARCHED)
-                    # Equal: within a twentieth of the spread, or a hundredth of a nat.
-                    edge = max(0.05 * sd, 0.01)
+                    # Equal: within two standard errors of the mean over starts, or a twentieth of the spread.
+                    edge = max(0.05 * sd, 2 * noise, 0.01)
                     verdict = "above" if gap > edge else "below" if gap < -edge else "equal"
                     wins = sum(b > p + 1e-9 for b, _, p in found)
                     losses = sum(b < p - 1e-6 for b, _, p in found)

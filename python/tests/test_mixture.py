@@ -351,3 +351,29 @@ def test_a_bad_setting_is_named_with_what_is_allowed(blobs, settings, message):
         BayesianGaussianMixture(**{"n_components": 3, **settings}).fit(blobs)
     assert isinstance(caught.value, (SettingError, DataError))
     assert message in str(caught.value)
+
+
+def test_a_search_never_ends_below_the_plain_fit_and_tells_what_it_did(blobs):
+    settings = {"n_components": 12, "random_state": 0, "init_params": "k-means++"}
+    plain = lehr.BayesianGaussianMixture(**settings).fit(blobs)
+    found = lehr.BayesianGaussianMixture(**settings, search=4).fit(blobs)
+    assert plain.search_ is None
+    assert found.search_["plain_bound"] == plain.lower_bound_ <= found.lower_bound_
+    assert found.search_["passes"] >= 4 * max(found.search_["passes_plain"], 30)
+    noise = lehr.BayesianGaussianMixture(**settings, search=2, kicks="noise").fit(blobs)
+    assert set(noise.search_["kicks"]) == {"noise"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"search": -1}, "search = -1"),
+        ({"search": 0.5}, "must be 0 .off. or between 1 and"),
+        ({"search": "much"}, "search"),
+        ({"search": 4, "kicks": "jump"}, "'jump' is no kick"),
+        ({"kicks": "noise"}, "is for a search"),
+    ],
+)
+def test_nonsense_about_a_search_is_named(blobs, settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        lehr.BayesianGaussianMixture(3, **settings).fit(blobs)

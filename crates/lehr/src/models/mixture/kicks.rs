@@ -49,7 +49,9 @@ impl Kicking<Mixture> for Mixture {
             }
             Kick::Merge | Kick::MergeBirth => {
                 let share = if kick == Kick::Merge { PAIRS } else { PAIRS_TO_FREE };
-                let Some((gain, (i, j))) = self.pair_to_merge(&raw, share, rng) else { return false };
+                let Some((gain, (i, j))) = self.pair_to_merge(&raw, share, rng) else {
+                    return false;
+                };
                 let items = self.sums(&raw, i).count + self.sums(&raw, j).count;
                 if kick == Kick::Merge && gain < -(LOSS + LOSS_OF_ITEM * items) {
                     return false;
@@ -180,7 +182,12 @@ impl Mixture {
     }
 
     /// Among some of the pairs of components, the one that gains most evidence as one.
-    fn pair_to_merge(&self, raw: &Stats, share: f64, rng: &mut Rng) -> Option<(f64, (usize, usize))> {
+    fn pair_to_merge(
+        &self,
+        raw: &Stats,
+        share: f64,
+        rng: &mut Rng,
+    ) -> Option<(f64, (usize, usize))> {
         let shape = self.shape.searched();
         let mut parts = Parts::default();
         let total: f64 =
