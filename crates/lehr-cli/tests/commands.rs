@@ -298,14 +298,34 @@ fn a_converged_run_that_is_given_more_steps_makes_them() {
 fn the_demo_needs_no_data() {
     let place = Place::new();
     let text = place.ok("demo --starts 1 -o figures");
-    for part in ["batch VI", "SVI+", "better / worse", "What to try next", "figures/demo"] {
+    for part in [
+        "batch VI",
+        "SVI+",
+        "search",
+        "right number",
+        "better / worse",
+        "What to try next",
+        "figures/demo",
+    ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
     assert!(place.read("figures/demo.png").starts_with(b"\x89PNG"));
     assert!(String::from_utf8(place.read("figures/demo.svg")).unwrap().starts_with("<svg"));
     let rows = place.json("demo --starts 1 --json");
-    assert_eq!(rows.as_array().unwrap().len(), 3);
-    has(&rows[0], &["method", "mean_bound", "best_bound", "worst_bound", "starts", "seconds"]);
+    assert_eq!(rows.as_array().unwrap().len(), 4);
+    has(
+        &rows[0],
+        &[
+            "method",
+            "right_number",
+            "mean_passes",
+            "mean_bound",
+            "best_bound",
+            "worst_bound",
+            "starts",
+            "seconds",
+        ],
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! `lehr demo`: one small mixture fitted three ways from the same starts, shown as a table, a chart
-//! and a figure.
+//! `lehr demo`: a Dirichlet process on planted clusters, fitted four ways from the same starts with the same passes over the
+//! data, shown as a table, a chart and a figure.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use lehr::data::Points;
 use lehr::fit::Observation;
 use lehr::fit::{Fitted, Watcher};
 use lehr::math::rng::{Address, Purpose};
-use lehr::models::mixture::{Defaults, Mixture, MixtureParams, Start};
+use lehr::models::mixture::{Mixture, MixtureParams, Start};
 use lehr_plot::terminal::{TermSeries, chart};
 use lehr_plot::{Colour, Figure, Panel, Series};
 
@@ -22,7 +22,13 @@ use crate::args::DemoArgs;
 use crate::text::{print, print_json, seconds, table};
 
 const N_ITEMS: usize = 1000;
-const N_CLUSTERS: usize = 12;
+const N_CLUSTERS: usize = 8;
+/// The nearest two clusters are at least so many deviations apart.
+const APART: f64 = 4.5;
+/// K, at which the process is truncated.
+const MOST_CLUSTERS: usize = 20;
+/// A cluster that holds less than this share of the items does not count as one.
+const SHARE: f64 = 0.01;
 /// How often each method sees every item.
 const PASSES: u64 = 300;
 const BATCH: usize = 100;
@@ -37,12 +43,18 @@ struct Method {
     about: &'static str,
     colour: Colour,
     config: FitConfig,
+    /// Whether a search spends the passes that a plain fit leaves.
+    searches: bool,
     runs: Vec<Run>,
     seconds: f64,
 }
 
 struct Run {
     fit: Fitted,
+    /// Clusters found.
+    clusters: usize,
+    /// Passes over the data.
+    passes: f64,
     /// (passes over the data, bound).
     curve: Vec<(f64, f64)>,
 }
@@ -61,6 +73,8 @@ impl Watcher for Curve {
 #[derive(Serialize)]
 struct Row<'a> {
     method: &'a str,
+    right_number: usize,
+    mean_passes: f64,
     mean_bound: f64,
     best_bound: f64,
     worst_bound: f64,
@@ -72,30 +86,22 @@ struct Row<'a> {
 
 /// Runs the demonstration.
 pub fn run(args: DemoArgs) -> anyhow::Result<End> {
-    let (points, truth) = made_up_mixture(args.seed)?;
-    let params = MixtureParams {
-        start: Start::Points,
-        defaults: Defaults::Volume,
-        ..MixtureParams::gmm(N_CLUSTERS)
-    };
+    let points = planted_clusters(args.seed)?;
+    // The default start finds these clusters by itself, which leaves nothing to see.
+    let params = MixtureParams { start: Start::Points, ..MixtureParams::dpgmm(MOST_CLUSTERS) };
     let mixture = Mixture::new(params, &points)?;
     let mut methods = methods(args.seed);
     for method in &mut methods {
         fit_all(&mixture, &points, method, args.starts)?;
     }
     let rows: Vec<Row<'_>> = methods.iter().map(|m| row(m, &methods[0])).collect();
-    let best = methods
-        .iter()
-        .flat_map(|m| &m.runs)
-        .max_by(|a, b| a.fit.outcome.bound.total_cmp(&b.fit.outcome.bound))
-        .context("a demonstration needs at least one start")?;
-    let figure = draw(&mixture, &points, &methods, best);
+    let figure = draw(&mixture, &points, &methods)?;
     let [png, svg] = write(&figure, &args.output)?;
     if args.json {
         print_json(&rows)?;
         return Ok(End::Done);
     }
-    let report = report(&args, &methods, &rows, truth);
+    let report = report(&args, &methods, &rows);
     let (png, svg) = (png.display(), svg.display());
     print(&format!("{report}\nfigure: {png} and {svg}\n{NEXT}\n"))?;
     Ok(End::Done)
@@ -115,20 +121,31 @@ fn write(figure: &Figure, folder: &Path) -> anyhow::Result<[PathBuf; 2]> {
 const NEXT: &str = "
 What to try next
   lehr demo --seed 2                                          another data set
-  lehr fit gmm points.csv -k 10 -o runs/a                     your own data (CSV, .npy, Parquet)
-  lehr fit gmm points.csv -k 10 --effective geometric:10:150 -o runs/b      the same, annealed
+  lehr fit dpgmm points.csv -k 50 -o runs/a                   your own data (CSV, .npy, Parquet)
+  lehr fit dpgmm points.csv -k 50 --search 4 -o runs/b        the same, and a search from there
   lehr show runs/b                                            what it found";
 
-/// Points of overlapping clusters of different size, shape and direction, and how many clusters.
-fn made_up_mixture(seed: u64) -> lehr::Result<(Points, usize)> {
+/// Points of clusters of different size, shape and direction, of which no two overlap much.
+fn planted_clusters(seed: u64) -> lehr::Result<Points> {
     let mut rng = Address::new(seed, Purpose::Data, 0, 0).rng(0);
-    let clusters: Vec<_> = (0..N_CLUSTERS)
-        .map(|_| {
-            let centre = [8.0 * (rng.uniform() - 0.5), 8.0 * (rng.uniform() - 0.5)];
-            let (long, short) = (0.3 + 0.6 * rng.uniform(), 0.12 + 0.2 * rng.uniform());
-            (centre, long, short, std::f64::consts::PI * rng.uniform(), 0.3 + rng.uniform())
-        })
-        .collect();
+    let mut clusters: Vec<([f64; 2], f64, f64, f64, f64)> = Vec::new();
+    let mut side = 8.0;
+    while clusters.len() < N_CLUSTERS {
+        let centre = [side * (rng.uniform() - 0.5), side * (rng.uniform() - 0.5)];
+        let (long, short) = (0.3 + 0.6 * rng.uniform(), 0.12 + 0.2 * rng.uniform());
+        let cluster =
+            (centre, long, short, std::f64::consts::PI * rng.uniform(), 0.3 + rng.uniform());
+        // The long deviations of both: they are apart whichever way they lie.
+        let is_apart = |other: &([f64; 2], f64, f64, f64, f64)| {
+            let [dx, dy] = [0, 1].map(|i| centre[i] - other.0[i]);
+            dx.hypot(dy) >= APART * long.max(other.1)
+        };
+        if clusters.iter().all(is_apart) {
+            clusters.push(cluster);
+        } else {
+            side *= 1.01;
+        }
+    }
     let total: f64 = clusters.iter().map(|c| c.4).sum();
     let mut values = Vec::with_capacity(2 * N_ITEMS);
     for _ in 0..N_ITEMS {
@@ -142,7 +159,7 @@ fn made_up_mixture(seed: u64) -> lehr::Result<(Points, usize)> {
         let (sin, cos) = angle.sin_cos();
         values.extend([centre[0] + cos * a - sin * b, centre[1] + sin * a + cos * b]);
     }
-    Ok((Points::new(values, 2)?, N_CLUSTERS))
+    Points::new(values, 2)
 }
 
 fn methods(seed: u64) -> Vec<Method> {
@@ -159,11 +176,13 @@ fn methods(seed: u64) -> Vec<Method> {
         effective: format!("geometric:{M_0}:{}", 2 * PASSES / 3).parse().expect("a valid schedule"),
         ..base.clone()
     };
+    let plain = FitConfig { tol: FitConfig::default().tol, ..base.clone() };
     let method = |name, about, colour, config| Method {
         name,
         about,
         colour,
         config,
+        searches: false,
         runs: Vec::new(),
         seconds: 0.0,
     };
@@ -171,6 +190,10 @@ fn methods(seed: u64) -> Vec<Method> {
         method("batch VI", "all items in every step", Colour::BLUE, base),
         method("SVI", "batches of 100", Colour::ORANGE, batches),
         method("SVI+", "all items, M from 30 up", Colour::GREEN, annealed),
+        Method {
+            searches: true,
+            ..method("search", "batch VI, then kicks", Colour::VERMILION, plain)
+        },
     ]
 }
 
@@ -183,9 +206,20 @@ fn fit_all(
     let begin = Instant::now();
     for start in 0..starts {
         // The same seed gives every method the same starts.
+        let mut config = method.config.clone();
+        let fit =
+            |config: FitConfig| lehr::fit(mixture, points).config(config).threads(1).start(start);
+        if method.searches {
+            // The same passes as the other methods: a budget is a multiple of the plain fit's.
+            let plain = fit(config.clone()).run()?.outcome.steps as f64 + 1.0;
+            config.search = Some((PASSES as f64 / plain.max(30.0)).max(1.0));
+        }
         let mut curve = Curve::default();
-        let fit = lehr::fit(mixture, points).config(method.config.clone()).threads(1).start(start);
-        method.runs.push(Run { fit: fit.watch(&mut curve).run()?, curve: curve.0 });
+        let fit = fit(config).watch(&mut curve).run()?;
+        let components = mixture.components(fit.state.lambda.table());
+        let clusters = components.iter().filter(|c| c.size > SHARE * N_ITEMS as f64).count();
+        let passes = fit.state.items as f64 / N_ITEMS as f64;
+        method.runs.push(Run { fit, clusters, passes, curve: curve.0 });
     }
     method.seconds = begin.elapsed().as_secs_f64();
     Ok(())
@@ -199,6 +233,8 @@ fn row<'a>(method: &'a Method, batch: &Method) -> Row<'a> {
     };
     Row {
         method: method.name,
+        right_number: method.runs.iter().filter(|run| run.clusters == N_CLUSTERS).count(),
+        mean_passes: method.runs.iter().map(|run| run.passes).sum::<f64>() / bounds.len() as f64,
         mean_bound: bounds.iter().sum::<f64>() / bounds.len() as f64,
         best_bound: bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         worst_bound: bounds.iter().copied().fold(f64::INFINITY, f64::min),
@@ -209,10 +245,11 @@ fn row<'a>(method: &'a Method, batch: &Method) -> Row<'a> {
     }
 }
 
-fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize) -> String {
+fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>]) -> String {
     let begin = format!(
-        "{N_ITEMS} points from {clusters} overlapping clusters (seed {}), fitted three ways from the same {} \
-         random starts,\n{PASSES} passes over the data each. The bound is in nats; higher is better.\n\n",
+        "A Dirichlet process, truncated at {MOST_CLUSTERS}, on {N_ITEMS} points of {N_CLUSTERS} clusters (seed {}), fitted four \
+         ways from the same\n{} random starts, about {PASSES} passes over the data each. The bound is in nats; higher is \
+         better.\n\n",
         args.seed, args.starts
     );
     let lines: Vec<Vec<String>> = rows
@@ -227,6 +264,8 @@ fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize
             vec![
                 r.method.to_string(),
                 m.about.to_string(),
+                format!("{} of {}", r.right_number, r.starts),
+                format!("{:.0}", r.mean_passes),
                 format!("{:.1}", r.mean_bound),
                 format!("{:.1}", r.best_bound),
                 format!("{:.1}", r.worst_bound),
@@ -235,7 +274,17 @@ fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize
             ]
         })
         .collect();
-    let header = ["method", "", "mean bound", "best", "worst", "better / worse than batch", "time"];
+    let header = [
+        "method",
+        "",
+        "right number",
+        "passes",
+        "mean bound",
+        "best",
+        "worst",
+        "better / worse than batch",
+        "time",
+    ];
     let table = table(&header, &lines);
     let verdict = verdict(rows);
     let series: Vec<TermSeries> =
@@ -249,30 +298,49 @@ fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>], clusters: usize
 
 /// What the numbers say, in words.
 fn verdict(rows: &[Row<'_>]) -> String {
-    let [batch, .., annealed] = rows else { return String::new() };
-    let gain = annealed.mean_bound - batch.mean_bound;
-    let (better, worse) = (annealed.better_than_batch, annealed.worse_than_batch);
-    format!(
-        "On this data SVI+ ends higher than batch VI from {better} of the {} starts and lower from \
-         {worse}, {:.1} nats {} on average.\nNoise is a tool, not a promise: compare, and keep the \
-         best (--n-init).",
-        annealed.starts,
-        gain.abs(),
-        if gain >= 0.0 { "higher" } else { "lower" },
-    )
+    let [batch, others @ ..] = rows else { return String::new() };
+    let line = |row: &Row<'_>| {
+        let gain = row.mean_bound - batch.mean_bound;
+        let than = if gain >= 0.0 { "higher" } else { "lower" };
+        format!(
+            "{}: {:.1} nats {than} than batch VI on average, higher from {} of the {} starts and lower from {}.",
+            row.method,
+            gain.abs(),
+            row.better_than_batch,
+            row.starts,
+            row.worse_than_batch
+        )
+    };
+    let best = rows.iter().max_by(|a, b| a.mean_bound.total_cmp(&b.mean_bound));
+    let best = best.map_or("", |row| row.method);
+    let end = match best {
+        "search" => "On this data the search wins. It is lehr fit --search.",
+        _ => "On this data the search does not win: compare, and keep the best.",
+    };
+    others.iter().map(line).chain([end.to_string()]).collect::<Vec<_>>().join("\n")
 }
 
-/// The mean over the starts, which all observe at the same passes.
+/// The bound of a run after so many passes: the last that was observed.
+fn bound_at(run: &Run, pass: f64) -> f64 {
+    let seen = run.curve.iter().take_while(|&&(x, _)| x <= pass);
+    // Noise and batches go up and down; a search only tells of what it keeps.
+    seen.last().map_or(f64::NAN, |&(_, bound)| bound)
+}
+
+/// The passes that are drawn.
+fn drawn() -> impl Iterator<Item = f64> {
+    (DRAWN_FROM as u64..=PASSES).map(|pass| pass as f64)
+}
+
+/// The mean over the starts.
 fn mean_curve(method: &Method) -> Vec<(f64, f64)> {
     let n = method.runs.len() as f64;
-    let first = &method.runs[0].curve;
-    (0..first.len())
-        .map(|i| (first[i].0, method.runs.iter().map(|r| r.curve[i].1).sum::<f64>() / n))
-        .filter(|&(x, _)| x >= DRAWN_FROM)
-        .collect()
+    let mean = |pass: f64| method.runs.iter().map(|run| bound_at(run, pass)).sum::<f64>() / n;
+    drawn().map(|pass| (pass, mean(pass))).collect()
 }
 
-fn draw(mixture: &Mixture, points: &Points, methods: &[Method], best: &Run) -> Figure {
+/// The clusters that a run has found.
+fn map(mixture: &Mixture, points: &Points, run: &Run, title: &str) -> Panel {
     let mut row = [0.0; 2];
     let dots: Vec<(f64, f64)> = (0..points.n_items())
         .map(|n| {
@@ -280,12 +348,12 @@ fn draw(mixture: &Mixture, points: &Points, methods: &[Method], best: &Run) -> F
             (row[0], row[1])
         })
         .collect();
-    let mut map = Panel::new("The best fit: points and 2-sigma ellipses")
+    let mut map = Panel::new(title)
         .x_label("x1")
         .y_label("x2")
         .equal_units()
         .with(Series::scatter(dots).colour(Colour::GREY));
-    for c in mixture.components(best.fit.state.lambda.table()) {
+    for c in mixture.components(run.fit.state.lambda.table()) {
         if c.size < 1.0 {
             continue;
         }
@@ -293,11 +361,27 @@ fn draw(mixture: &Mixture, points: &Points, methods: &[Method], best: &Run) -> F
         let centre = [c.mean[0], c.mean[1]];
         map = map.with(Series::ellipse(centre, covariance, 2.0).colour(Colour::BLUE));
     }
+    map
+}
+
+fn draw(mixture: &Mixture, points: &Points, methods: &[Method]) -> anyhow::Result<Figure> {
+    // Batch VI from its median start, and the best of all.
+    let mut batch: Vec<&Run> = methods[0].runs.iter().collect();
+    batch.sort_by(|a, b| a.fit.outcome.bound.total_cmp(&b.fit.outcome.bound));
+    let median = batch.get(batch.len() / 2).context("a demonstration needs at least one start")?;
+    let by_bound = |(_, a): &(&Method, &Run), (_, b): &(&Method, &Run)| {
+        a.fit.outcome.bound.total_cmp(&b.fit.outcome.bound)
+    };
+    let all = methods.iter().flat_map(|m| m.runs.iter().map(move |run| (m, run)));
+    let (of, best) = all.max_by(by_bound).context("a demonstration needs at least one start")?;
+    let title = |what: &str, run: &Run| format!("{what}: {} clusters", run.clusters);
+    let median = map(mixture, points, median, &title("Batch VI, its median start", median));
+    let best = map(mixture, points, best, &title(&format!("The best of all, {}", of.name), best));
     let mut bound = Panel::new("Bound: every start (thin) and the mean")
         .x_label("passes over the data")
         .y_label("bound (nats)");
     // Early noise reaches far below; the axis shows where the runs end up.
-    let late = |run: &Run| run.curve.iter().copied().filter(|p| p.0 >= DRAWN_FROM).collect();
+    let late = |run: &Run| drawn().map(|pass| (pass, bound_at(run, pass))).collect();
     let ends = || methods.iter().flat_map(|m| &m.runs).map(|r| r.fit.outcome.bound);
     let (worst, top) =
         (ends().fold(f64::INFINITY, f64::min), ends().fold(f64::NEG_INFINITY, f64::max));
@@ -307,5 +391,6 @@ fn draw(mixture: &Mixture, points: &Points, methods: &[Method], best: &Run) -> F
         let fan = Series::fan(method.runs.iter().map(late).collect::<Vec<Vec<_>>>());
         bound = bound.with(fan.colour(method.colour).label(method.name));
     }
-    Figure::new("lehr demo: the same starts, three methods").with(map).with(bound)
+    let title = "lehr demo: the same starts, four methods";
+    Ok(Figure::new(title).with(median).with(best).with(bound))
 }
