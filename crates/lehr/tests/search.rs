@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{bits, clusters};
+use common::{bits, clusters, rng, small_corpus};
 use lehr::data::FromFile;
 use lehr::fit::{Observation, Progress, State, Watcher};
 use lehr::models::mixture::{Covariance, Defaults, Start};
-use lehr::models::{Mixture, MixtureParams};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams};
 use lehr::store::{self, Begin, Disk, Extension, Items, Run, RunDirectory};
-use lehr::{Error, ErrorKind, FitConfig, Points, Result, StopReason};
+use lehr::{Docs, Error, ErrorKind, FitConfig, Points, Result, StopReason};
 
 /// A start that leaves something to find.
 fn params(base: MixtureParams) -> MixtureParams {
@@ -128,6 +128,68 @@ fn noise_alone_and_batches_search_too() {
         fit(&points, params(MixtureParams::gmm(10)), &searching(4.0)),
     );
     assert_eq!(auto.lambda(), four.lambda());
+}
+
+#[test]
+fn topics_are_searched_by_fresh_starts_with_the_priors_learned_so_far() {
+    let docs = small_corpus(120, 3);
+    let items = || Items::in_memory(&docs);
+    let config = FitConfig { steps: Some(30), tol: 0.0, ..searching(3.0) };
+    let plain = FitConfig { search: None, ..config.clone() };
+    let params = || LdaParams::new(6);
+    let plain = Run::<Lda>::fit(items(), params(), &plain, Begin::Random, &mut ()).unwrap();
+    let found = Run::<Lda>::fit(items(), params(), &config, Begin::Random, &mut ()).unwrap();
+    let (plain, outcome) =
+        (plain.result.unwrap().best, found.result.as_ref().unwrap().best.clone());
+    let search = outcome.search.unwrap();
+    assert_eq!((search.plain_bound, search.tries().0), (plain.bound, 2));
+    assert_eq!(search.passes, 3.0 * search.passes_plain);
+    assert!(outcome.bound >= plain.bound);
+    // Chosen by other documents, the bound may be any; the score is not below the plain fit's.
+    let by = FitConfig { holdout: "30".parse().unwrap(), ..config.clone() };
+    let plain = FitConfig { search: None, ..by.clone() };
+    let by = FitConfig { search_by: lehr::settings::SearchBy::Heldout, ..by };
+    let score = |config: &FitConfig| {
+        let run = Run::<Lda>::fit(items(), params(), config, Begin::Random, &mut ()).unwrap();
+        let best = run.trace.iter().filter(|o| o.step == 30).filter_map(|o| o.heldout);
+        best.fold(f64::NEG_INFINITY, f64::max)
+    };
+    assert!(score(&by) >= score(&plain));
+}
+
+#[test]
+fn a_search_for_topics_goes_on_where_it_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("docs.txt");
+    let words = ["sun", "sea", "sand", "tax", "law", "vote", "goal", "team", "ball"];
+    let mut rng = rng(4);
+    let mut text = String::new();
+    for n in 0..60 {
+        let line: Vec<&str> =
+            (0..20).map(|_| words[(3 * (n % 3) + rng.below(4) as usize) % 9]).collect();
+        text += &(line.join(" ") + "\n");
+    }
+    fs::write(&data, text).unwrap();
+    let fit = |run: &Path, watcher: &mut Ender| -> Result<()> {
+        let options = Default::default();
+        let docs = Docs::read(&data, &options)?;
+        let items = Items::<Lda>::of_file(&docs, &data, &options);
+        let config =
+            FitConfig { steps: Some(12), tol: 0.0, checkpoint_every: Some(1), ..searching(3.0) };
+        let mut disk = Disk::new(run)?;
+        store::fit(items, LdaParams::new(4), &config, Begin::Random, &mut disk, watcher).map(drop)
+    };
+    let whole = folder.path().join("whole");
+    let mut counted = Ender::default();
+    fit(&whole, &mut counted).unwrap();
+    let lambda = |run: &Path| bits(Run::<Lda>::load(run).unwrap().lambda().table().values());
+    for at in 0..counted.steps {
+        let run = folder.path().join(format!("killed-{at}"));
+        assert!(fit(&run, &mut Ender { left: Some(at), ..Ender::default() }).is_err());
+        let directory = RunDirectory::open(&run).unwrap();
+        store::resume::<Lda>(&directory, Extension::default(), None, &mut ()).unwrap();
+        assert!(lambda(&run) == lambda(&whole), "killed after step {at}");
+    }
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub enum Command {
     /// Turn a corpus of any format into one file that is memory-mapped afterwards.
     #[command(after_help = examples::CONVERT)]
     Convert(ConvertArgs),
-    /// See what annealing does: a small mixture fitted three ways. Needs no data.
+    /// See what annealing and a search do: a small mixture fitted four ways. Needs no data.
     Demo(DemoArgs),
     /// Run the paper's experiments again: figures, raw runs, and a page with a verdict on every claim.
     #[command(after_help = examples::REPRODUCE)]

@@ -463,6 +463,9 @@ mod tests {
             tol_of: Change::Absolute,
             temper: Some(Temper::Off),
             warm_after: Some(0),
+            search: Some(4.0),
+            kicks: Some(Kicks::ALL),
+            search_by: SearchBy::Heldout,
             ..FitConfig::default()
         };
         let fields = serde_json::to_value(config).unwrap();
