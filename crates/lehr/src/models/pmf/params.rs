@@ -150,6 +150,7 @@ pub const SETTINGS: &[Setting] = &[
 /// What is different about the settings of a fit.
 pub const FIT: &[Variant] = &[
     Variant::of("warm").hidden(),
+    Variant::of("warm_after").hidden(),
     Variant::of("bound_sample").hidden(),
     Variant::of("temper").hidden(),
     Variant::of("search").hidden().not_in_python(),
