@@ -164,7 +164,11 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// What is different about the settings of a fit.
-pub const FIT: &[Variant] = &[Variant::of("warm").hidden(), Variant::of("warm_after").hidden(), Variant::of("search_by").hidden()];
+pub const FIT: &[Variant] = &[
+    Variant::of("warm").hidden(),
+    Variant::of("warm_after").hidden(),
+    Variant::of("search_by").hidden(),
+];
 
 choices! {
     /// The prior of the mixture weights.
