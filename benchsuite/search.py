@@ -92,13 +92,14 @@ def main():
     parser.add_argument("--data", help="the Pima table, a CSV file")
     parser.add_argument("--defaults", action="store_true")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--times", type=int, nargs="*", default=[2, 4, 10], help="budgets, 4 among them")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="*", help="only these problems")
     parser.add_argument("--kicks", choices=KICKS, help="only these kicks")
     args = parser.parse_args()
     lehr = str(Path(args.lehr).resolve())
     base = [] if args.defaults else FIXED
-    budgets = [4] if args.quick else [2, 4, 10]
+    budgets = [4] if args.quick else args.times
     if args.kicks:
         KICKS.update({args.kicks: KICKS[args.kicks]})
         for other in set(KICKS) - {args.kicks}:
