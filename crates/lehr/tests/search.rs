@@ -145,14 +145,19 @@ fn topics_are_searched_by_fresh_starts_with_the_priors_learned_so_far() {
     assert_eq!((search.plain_bound, search.tries().0), (plain.bound, 2));
     assert_eq!(search.passes, 3.0 * search.passes_plain);
     assert!(outcome.bound >= plain.bound);
+    let last = found.trace.last().unwrap();
+    assert_eq!(
+        (last.bound, last.closing),
+        (outcome.bound, true),
+        "the last line is the best state's"
+    );
     // Chosen by other documents, the bound may be any; the score is not below the plain fit's.
     let by = FitConfig { holdout: "30".parse().unwrap(), ..config.clone() };
     let plain = FitConfig { search: None, ..by.clone() };
     let by = FitConfig { search_by: lehr::settings::SearchBy::Heldout, ..by };
     let score = |config: &FitConfig| {
         let run = Run::<Lda>::fit(items(), params(), config, Begin::Random, &mut ()).unwrap();
-        let best = run.trace.iter().filter(|o| o.step == 30).filter_map(|o| o.heldout);
-        best.fold(f64::NEG_INFINITY, f64::max)
+        run.result.unwrap().heldout.unwrap()
     };
     assert!(score(&by) >= score(&plain));
 }

@@ -93,6 +93,14 @@ pub(super) fn improve<M: Model>(
         let part = part_of(&stage, &best)?;
         watcher.after_step(&best, &|| progress(&best, part.clone()))?;
     }
+    if !stage.over {
+        let ended = stage.end(session, restart, &best, watcher);
+        if let Err(error) = ended {
+            let ErrorKind::Stopped(stop) = *error.kind() else { return Err(error) };
+            let pending = Some(progress(&best, part_of(&stage, &best)?));
+            return Improved::new(Ran { state: best, stop, bound: stage.bound }, stage, pending);
+        }
+    }
     let ran = Ran { state: best, stop: stage.plain_stop, bound: stage.bound };
     Improved::new(ran, stage, None)
 }

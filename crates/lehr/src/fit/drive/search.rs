@@ -97,7 +97,7 @@ pub(super) struct Stage {
     /// Whether it has begun: a checkpoint may be of between two.
     pub begun: bool,
     /// Whether all is done.
-    over: bool,
+    pub over: bool,
     /// The bound of the best state.
     pub bound: f64,
     /// What it is chosen by, if not its bound.
@@ -156,6 +156,27 @@ impl Stage {
             passes: self.passes,
             kicks: self.tallies.clone(),
         }
+    }
+
+    /// The last line of the trace: the best state, and what was done.
+    pub(super) fn end<M: Model>(
+        &mut self,
+        session: &mut Session<'_, M>,
+        restart: u32,
+        best: &State,
+        watcher: &mut dyn Watcher,
+    ) -> Result<()> {
+        let mut fit = session.fit_at(RunId { restart, run: self.run }, best.clone())?;
+        let mut seen = fit.look()?;
+        let (tries, wins) = self.searched().tries();
+        let gain = self.bound - self.plain_bound;
+        seen.event = Some(serde_json::json!({
+            "search": "over", "tries": tries, "wins": wins, "gain": gain, "passes": self.passes,
+        }));
+        (seen.closing, seen.bound) = (true, self.bound);
+        watcher.observe(&seen)?;
+        self.over = true;
+        Ok(())
     }
 
     /// A try has ended.
@@ -316,17 +337,7 @@ impl<M: Model> Hunt<'_, M> {
             self.between()?;
         }
         self.settle(session)?;
-        let mut fit = session.fit_under(&self.plan, self.id(), self.best.clone())?;
-        let mut seen = fit.look()?;
-        let (tries, wins) = self.stage.searched().tries();
-        let gain = self.stage.bound - self.stage.plain_bound;
-        seen.event = Some(serde_json::json!({
-            "search": "over", "tries": tries, "wins": wins, "gain": gain, "passes": self.stage.passes,
-        }));
-        (seen.closing, seen.bound) = (true, self.stage.bound);
-        self.watcher.observe(&seen)?;
-        self.stage.over = true;
-        Ok(())
+        self.stage.end(session, self.restart, &self.best, self.watcher)
     }
 
     /// What counts as a gain, and not as the end of the same climb.
