@@ -72,7 +72,7 @@ pub fn fit(mean_ln: &[f64], start: &[f64]) -> Vec<f64> {
 }
 
 /// The same where all a_k together are at most `most`. Above it the best lies on that border: what is raised is
-/// concave, so that psi(a_k) = mean_ln[k] + c with the c for which the sum is `most`.
+/// concave, so that `psi(a_k) = mean_ln[k] + c` with the c for which the sum is `most`.
 pub fn fit_below(mean_ln: &[f64], start: &[f64], most: f64) -> Vec<f64> {
     let a = fit(mean_ln, start);
     if a.iter().sum::<f64>() <= most {
