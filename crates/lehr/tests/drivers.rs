@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use common::{bits, clusters};
+use common::{as_csv, bits, clusters};
 use lehr::data::FromFile;
 use lehr::fit::drive::{self, Restarts};
 use lehr::fit::{
@@ -205,13 +205,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("points.csv");
-        let points = clusters(200, 2, 6, 3.0, 7);
-        let (mut text, mut row) = (String::from("a,b\n"), [0.0; 2]);
-        for n in 0..points.n_items() {
-            points.copy_row(n, &mut row);
-            text += &format!("{},{}\n", row[0], row[1]);
-        }
-        fs::write(&data, text).unwrap();
+        fs::write(&data, as_csv(&clusters(200, 2, 6, 3.0, 7))).unwrap();
         Place { folder, data }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{bits, clusters, rng, small_corpus};
+use common::{as_csv, bits, clusters, rng, small_corpus};
 use lehr::data::FromFile;
 use lehr::fit::{Observation, Progress, State, Watcher};
 use lehr::models::mixture::{Covariance, Defaults, Start};
@@ -280,13 +280,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("points.csv");
-        let points = clusters(200, 2, 8, 3.0, 7);
-        let (mut text, mut row) = (String::from("a,b\n"), [0.0; 2]);
-        for n in 0..points.n_items() {
-            points.copy_row(n, &mut row);
-            text += &format!("{},{}\n", row[0], row[1]);
-        }
-        fs::write(&data, text).unwrap();
+        fs::write(&data, as_csv(&clusters(200, 2, 8, 3.0, 7))).unwrap();
         Place { folder, data }
     }
 

@@ -42,6 +42,16 @@ pub fn clusters(
     Points::new(values, n_dims).unwrap()
 }
 
+/// Points of two columns as the text of a table.
+pub fn as_csv(points: &Points) -> String {
+    let (mut text, mut row) = (String::from("a,b\n"), [0.0; 2]);
+    for n in 0..points.n_items() {
+        points.copy_row(n, &mut row);
+        text += &format!("{},{}\n", row[0], row[1]);
+    }
+    text
+}
+
 /// The settings of every kind of mixture, with a name for messages; with a plain prior and start, so that weighted items
 /// are exactly like copies. `defaults.rs` has what is learned.
 pub fn every_mixture(components: usize) -> Vec<(String, MixtureParams)> {

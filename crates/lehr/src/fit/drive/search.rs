@@ -246,25 +246,8 @@ pub(super) fn improve<M: Model>(
     let plan = session.plan.clone();
     let best = ran.state;
     let unit = (n_items as f64 / ITEMS_PER_UNIT).max(1.0);
-    let tol = match plan.tol_of {
-        Change::Relative => plan.tol * stage.plain_bound.abs(),
-        _ => plan.tol,
-    };
-    let top = tol.clamp(TOP * unit, LARGEST_TOP * unit);
-    let mut hunt = Hunt {
-        kicks,
-        data,
-        search,
-        plan,
-        restart,
-        n_items,
-        unit,
-        top,
-        stage,
-        best,
-        watcher,
-        progress,
-    };
+    let mut hunt =
+        Hunt { kicks, data, search, plan, restart, n_items, unit, stage, best, watcher, progress };
     let ended = hunt.run(session);
     let Hunt { stage, best, .. } = hunt;
     let (stop, pending) = match ended {
@@ -288,8 +271,6 @@ struct Hunt<'a, M: Model> {
     n_items: usize,
     /// Thousands of items, or one.
     unit: f64,
-    /// A climb is at its top when a pass gains less.
-    top: f64,
     stage: Stage,
     best: State,
     watcher: &'a mut dyn Watcher,
@@ -340,9 +321,19 @@ impl<M: Model> Hunt<'_, M> {
         self.stage.end(session, self.restart, &self.best, self.watcher)
     }
 
+    /// A climb is at its top when a pass gains less. Of what a checkpoint holds alone: a plain bound that was an
+    /// estimate is replaced on the way.
+    fn top(&self) -> f64 {
+        let tol = match self.plan.tol_of {
+            Change::Relative => self.plan.tol * self.stage.plain_bound.abs(),
+            _ => self.plan.tol,
+        };
+        tol.clamp(TOP * self.unit, LARGEST_TOP * self.unit)
+    }
+
     /// What counts as a gain, and not as the end of the same climb.
     fn least_gain(&self) -> f64 {
-        GAIN.max(GAIN_OF_TOP * self.top)
+        GAIN.max(GAIN_OF_TOP * self.top())
     }
 
     fn id(&self) -> RunId {
@@ -420,7 +411,10 @@ impl<M: Model> Hunt<'_, M> {
             Address::new(self.plan.seed, Purpose::Search, self.restart, self.stage.run.into());
         let mut rng = address.rng(0);
         let mut state = self.state();
-        let Some(kick) = self.kicked(&mut rng, state.lambda.table_mut()) else { return Ok(false) };
+        let kicked = session.stop.heed(|| self.kicked(&mut rng, state.lambda.table_mut()));
+        let Some(kick) = kicked.map_err(|why| ErrorKind::Stopped(why.into()))? else {
+            return Ok(false);
+        };
         let lead = (0.2 * self.stage.plain_passes).round().clamp(6.0, 30.0) as u64;
         let plan = self.plan.climbing(self.stage.steps);
         let (plan, lead) = match kick {
@@ -492,7 +486,7 @@ impl<M: Model> Hunt<'_, M> {
             gains = [bound - last, gains[0]];
             last = bound;
             let [gain, before] = gains;
-            let ended = (pass > 0 && gain < self.top) || pass >= LONGEST;
+            let ended = (pass > 0 && gain < self.top()) || pass >= LONGEST;
             let mut top = (ended
                 || (pass > PATIENCE && sizes.is_some() && {
                     let ratio = (gain / before).clamp(0.0, 0.98);
