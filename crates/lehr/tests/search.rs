@@ -274,14 +274,21 @@ impl Watcher for Ender {
 struct Place {
     folder: tempfile::TempDir,
     data: PathBuf,
+    config: FitConfig,
 }
 
 impl Place {
+    /// For fits of two starts.
     fn new() -> Self {
+        Place::of(FitConfig { n_init: 2, ..searching(3.0) })
+    }
+
+    fn of(config: FitConfig) -> Self {
+        let config = FitConfig { checkpoint_every: Some(1), ..config };
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("points.csv");
         fs::write(&data, as_csv(&clusters(200, 2, 8, 3.0, 7))).unwrap();
-        Place { folder, data }
+        Place { folder, data, config }
     }
 
     fn run(&self, name: &str) -> PathBuf {
@@ -292,10 +299,9 @@ impl Place {
         let options = Default::default();
         let points = Points::read(&self.data, &options)?;
         let items = Items::of_file(&points, &self.data, &options);
-        let config = FitConfig { n_init: 2, checkpoint_every: Some(1), ..searching(3.0) };
         let mut disk = Disk::new(run)?;
         let params = params(MixtureParams::gmm(10));
-        store::fit(items, params, &config, Begin::Random, &mut disk, watcher)
+        store::fit(items, params, &self.config, Begin::Random, &mut disk, watcher)
     }
 
     fn resume(&self, run: &Path, watcher: &mut Ender) -> Result<store::RunResult> {
@@ -317,7 +323,17 @@ fn left_behind(run: &Path) -> (Vec<u64>, Vec<String>, String) {
 
 #[test]
 fn killed_anywhere_it_goes_on_with_the_same_bits() {
-    let place = Place::new();
+    killed_anywhere(&Place::new());
+}
+
+#[test]
+fn killed_anywhere_after_batches_too() {
+    // A bound that is estimated, and a tolerance large enough to matter: the search replaces the one and keeps to the other.
+    let estimated = FitConfig { bound_sample: Some(20), tol: 1e-4, ..searching(3.0) };
+    killed_anywhere(&Place::of(FitConfig { batch: Some(40), steps: Some(30), ..estimated }));
+}
+
+fn killed_anywhere(place: &Place) {
     let mut whole = Ender::default();
     place.fit(&place.run("whole"), &mut whole).unwrap();
     let expected = left_behind(&place.run("whole"));
