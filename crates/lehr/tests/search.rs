@@ -333,6 +333,12 @@ fn killed_anywhere_after_batches_too() {
     killed_anywhere(&Place::of(FitConfig { batch: Some(40), steps: Some(30), ..estimated }));
 }
 
+#[test]
+fn killed_anywhere_with_noise_alone_too() {
+    let noise = Some("noise".parse().unwrap());
+    killed_anywhere(&Place::of(FitConfig { kicks: noise, ..searching(4.0) }));
+}
+
 fn killed_anywhere(place: &Place) {
     let mut whole = Ender::default();
     place.fit(&place.run("whole"), &mut whole).unwrap();
