@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lehr::data::{Docs, Vocabulary};
-use lehr::read::{self, CorpusFormat, DocsOptions, StopWords};
+use lehr::read::{self, CorpusFormat, DocsOptions, Header, StopWords};
 
 use super::{Folder, Read, repair, told};
 
@@ -64,7 +64,31 @@ pub fn text(folder: &Folder, bytes: &[u8]) -> Read {
 }
 
 pub fn jsonl(folder: &Folder, bytes: &[u8]) -> Read {
-    told(all(&folder.file("a.jsonl", bytes), &forced(CorpusFormat::Jsonl)))
+    in_fields(&folder.file("a.jsonl", bytes), CorpusFormat::Jsonl)
+}
+
+/// A JSON list of documents, in the ways that the flags offer.
+pub fn json(folder: &Folder, bytes: &[u8]) -> Read {
+    in_fields(&folder.file("a.json", bytes), CorpusFormat::Json)
+}
+
+/// A table in text with a column of documents.
+pub fn csv_docs(folder: &Folder, bytes: &[u8]) -> Read {
+    let path = folder.file("a.csv", bytes);
+    let _ = all(&path, &DocsOptions { header: Header::No, ..forced(CorpusFormat::Csv) });
+    let _ = all(&folder.file("a.tsv", bytes), &forced(CorpusFormat::Csv));
+    in_fields(&path, CorpusFormat::Csv)
+}
+
+/// Reads documents that are in fields, with and without ids; the answer is that of the defaults.
+fn in_fields(path: &Path, format: CorpusFormat) -> Read {
+    let named = |name: &str| Some(name.to_string());
+    let (field, id) = (named("a.b"), named("2"));
+    let _ = all(path, &DocsOptions { field, id, ..forced(format) });
+    if let Ok(docs) = all(path, &DocsOptions { ids: true, ..forced(format) }) {
+        assert!(docs.ids().is_none_or(|ids| ids.len() == docs.n_items()));
+    }
+    told(all(path, &forced(format)))
 }
 
 /// Any format, recognised by content and for a model that knows three words by number.
@@ -85,7 +109,10 @@ pub fn npz_members(folder: &Folder, bytes: &[u8]) -> Read {
 }
 
 pub fn parquet(folder: &Folder, bytes: &[u8]) -> Read {
-    told(all(&folder.file("a.parquet", bytes), &forced(CorpusFormat::Parquet)))
+    let path = folder.file("a.parquet", bytes);
+    let field = Some("term".to_string());
+    let _ = all(&path, &DocsOptions { field, ids: true, ..forced(CorpusFormat::Parquet) });
+    told(all(&path, &forced(CorpusFormat::Parquet)))
 }
 
 /// A converted corpus as it is, and with checksums that fit.

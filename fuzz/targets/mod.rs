@@ -118,7 +118,20 @@ pub static TARGETS: &[Target] = &[
     target("svmlight", &[(DOCS, "svm"), ("fuzz/seeds/svmlight", "")], TEXT, docs::svmlight),
     target("csv", &[("fuzz/seeds/csv", "")], TEXT, tables::csv),
     target("ratings", &[("fuzz/seeds/ratings", "")], TEXT, tables::ratings),
+    target(
+        "matrix",
+        &[("fuzz/seeds/matrix", ""), ("fuzz/seeds/csv", ""), ("fuzz/seeds/npy", "")],
+        TEXT,
+        tables::matrix,
+    ),
     target("jsonl", &[("fuzz/seeds/jsonl", "")], TEXT, docs::jsonl),
+    target("json", &[("fuzz/seeds/json", ""), ("fuzz/seeds/jsonl", "")], TEXT, docs::json),
+    target(
+        "csv_docs",
+        &[("fuzz/seeds/csv_docs", ""), ("fuzz/seeds/csv", "")],
+        TEXT,
+        docs::csv_docs,
+    ),
     target("text", &[("fuzz/seeds/text", "")], TEXT, docs::text),
     target(
         "docs",
@@ -129,6 +142,7 @@ pub static TARGETS: &[Target] = &[
             (DOCS, "svm"),
             (DOCS, "mtx"),
             ("fuzz/seeds/jsonl", ""),
+            ("fuzz/seeds/json", ""),
             ("fuzz/seeds/gzip", ""),
         ],
         TEXT,

@@ -84,6 +84,18 @@ pub fn ratings(folder: &Folder, bytes: &[u8]) -> Read {
     ratings_in_all_ways(&folder.file("r.dat", bytes))
 }
 
+/// A wide matrix of ratings, as text and, by its magic, as an array.
+pub fn matrix(folder: &Folder, bytes: &[u8]) -> Read {
+    let path = folder.file("w.csv", bytes);
+    let wide = RatingsOptions { matrix: true, ..RatingsOptions::default() };
+    let (user, drop) = (Some("2".to_string()), vec!["1".to_string()]);
+    let missing = vec!["99".to_string()];
+    let _ = rated(read::ratings(&path, &RatingsOptions { user, missing, ..wide.clone() }));
+    let duplicates = Duplicates::Mean;
+    let _ = rated(read::ratings(&path, &RatingsOptions { drop, duplicates, ..wide.clone() }));
+    told(rated(read::ratings(&path, &wide)))
+}
+
 pub fn parquet_ratings(folder: &Folder, bytes: &[u8]) -> Read {
     let path = folder.file("r.parquet", bytes);
     let column = |name: &str| Some(name.to_string());

@@ -22,6 +22,11 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
 /// What the error says, in the words of the command line.
 pub fn in_words(error: &lehr::Error) -> String {
     match error.kind() {
+        ErrorKind::NoRun { path, .. } if lehr::sweep::is_sweep(path) => format!(
+            "{}: is a sweep; give one of its runs, such as the one that 'lehr show {}' recommends",
+            path.display(),
+            quoted(path)
+        ),
         ErrorKind::NoRun { .. } => format!("{error}; 'lehr fit ... -o DIR' makes one"),
         ErrorKind::Occupied { path, is_run: true } => format!(
             "{}: already holds a run, which is left as it is; choose another directory with -o, \
@@ -29,7 +34,7 @@ pub fn in_words(error: &lehr::Error) -> String {
             path.display(),
             quoted(path)
         ),
-        ErrorKind::Occupied { .. } => format!("{error} with -o"),
+        ErrorKind::Occupied { .. } | ErrorKind::NotEmpty { .. } => format!("{error} with -o"),
         _ => error.told(words),
     }
 }
@@ -42,7 +47,7 @@ pub fn told(advice: &Advice) -> String {
 /// A setting as a flag, if it has one, and something to do as a command.
 pub fn words(part: &Part) -> Option<String> {
     match part {
-        Part::Text(_) => None,
+        Part::Text(_) | Part::Index(_) => None,
         Part::Setting { name, value } => flag(name, value.as_deref()),
         Part::Action { verb, run } => {
             let run = run.as_ref().map_or(String::new(), |run| format!(" {}", quoted(run)));
@@ -54,8 +59,8 @@ pub fn words(part: &Part) -> Option<String> {
 
 /// The flag of a setting, if it has one, with its value: `n_init` is `--n-init`.
 fn flag(name: &str, value: Option<&str>) -> Option<String> {
-    if let ("id" | "keep", None) = (name, value) {
-        return Some(format!("--{name}")); // flags of 'lehr transform', and no settings
+    if let ("keep" | "data", None) = (name, value) {
+        return Some(format!("--{name}")); // flags of 'lehr transform' and 'lehr resume', and no settings
     }
     let setting = TABLES.iter().flat_map(Tables::all).find(|setting| setting.name == name)?;
     let flag = match setting.flag {

@@ -1,20 +1,24 @@
 //! What a person sees while a fit runs, and how they stop it.
 
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use lehr::data::Count;
 use lehr::error::Advice;
 use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
+use crate::commands::claim;
 use crate::complaint::told;
-use crate::text::{number, rounded};
+use crate::look;
+use crate::text::{for_stderr, number, rounded};
 
 /// The exit code of a program that a signal has ended before there was anything to save, or a second one.
 pub const ENDED_BY_SIGNAL: u8 = 130;
@@ -24,14 +28,17 @@ static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(Atomic
 /// Whether there is something to save.
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// Ctrl-C or a termination signal asks for a stop in the middle of whatever is done, which leaves all whole steps
-/// saved; a second one means now, as does the first before there is something to save. A hang-up is left alone, for
-/// those who use nohup.
+/// Ctrl-C, a termination signal or a terminal that is closed asks for a stop in the middle of whatever is done, which
+/// leaves all whole steps saved; a second one means now, as does the first before there is something to save. A hang-up
+/// that is ignored, as nohup has it, stays ignored.
 pub fn catch_interrupts(quiet: bool) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // Without a handler a signal simply ends the program, which the checkpoints survive.
-        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up)) else {
+            return;
+        };
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 let mut err = std::io::stderr();
@@ -44,6 +51,7 @@ pub fn catch_interrupts(quiet: bool) {
                     );
                 }
                 if again || lost {
+                    claim::give_back();
                     std::process::exit(ENDED_BY_SIGNAL.into());
                 }
                 if !quiet && err.is_terminal() {
@@ -53,6 +61,14 @@ pub fn catch_interrupts(quiet: bool) {
             }
         });
     });
+}
+
+/// Whether this process was started with a signal turned off; where that cannot be known it is left as it is.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// From now on there is something to save.
@@ -65,6 +81,11 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
+/// A flag that is raised when they have.
+pub fn stop_flag() -> Arc<AtomicBool> {
+    Arc::clone(&INTERRUPTED)
+}
+
 /// What a session saw of itself.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -74,6 +95,42 @@ pub struct Seen {
     pub items: u64,
     /// If the bound is an estimate: from so many random training items.
     pub bound_sample: Option<usize>,
+    /// What was read.
+    pub counts: Vec<Count>,
+}
+
+/// What was read, in words: `300 rows, 3 columns`.
+pub fn in_words(counts: &[Count]) -> String {
+    counts.iter().map(Count::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The same for programs; null if nothing was read.
+pub fn as_map(counts: &[Count]) -> serde_json::Value {
+    if counts.is_empty() {
+        return serde_json::Value::Null;
+    }
+    counts.iter().map(|count| (count.key(), serde_json::Value::from(count.n))).collect()
+}
+
+/// The line that says what was read.
+pub fn read_line(path: &Path, counts: &[Count]) -> String {
+    for_stderr(&format!("read {}: {}", path.display(), in_words(counts)))
+}
+
+/// A bar of these parts on stderr, or none.
+pub fn bar(quiet: bool, before: &str, after: &str) -> ProgressBar {
+    let target =
+        if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+    let colours = if look::colours_on_stderr() { ".cyan/dim" } else { "" };
+    let style = format!("{before}{{bar:{}{colours}}} {after}", bar_width());
+    let style = ProgressStyle::with_template(&style).expect("a valid template");
+    let style = if look::is_ascii() { style.progress_chars("##-") } else { style };
+    ProgressBar::with_draw_target(None, target).with_style(style)
+}
+
+/// A narrow terminal needs its columns for what the bar cannot say.
+fn bar_width() -> usize {
+    if look::width() < 100 { 12 } else { 24 }
 }
 
 /// A progress bar on stderr; silent when that is not a terminal, or on demand. It counts the steps
@@ -81,6 +138,8 @@ pub struct Seen {
 pub struct Bar {
     bar: ProgressBar,
     quiet: bool,
+    /// The file that is read.
+    file: PathBuf,
     steps: u64,
     n_init: u32,
     restart: u32,
@@ -96,16 +155,14 @@ impl Bar {
     /// A bar that learns its length when the fit begins.
     pub fn new(quiet: bool) -> Self {
         catch_interrupts(quiet);
-        let target = if quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(8)
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        let style = "{prefix}{bar:24.cyan/dim} {pos}/{len}  {msg}  {eta} left";
-        bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        let seen = Seen::default();
-        Bar { bar, quiet, steps: 0, n_init: 1, restart: 0, block: None, items: 0, seen }
+        let bar = bar(quiet, "{prefix}", "{pos}/{len}  {eta} left  {wide_msg}");
+        let (file, seen) = (PathBuf::new(), Seen::default());
+        Bar { bar, quiet, file, steps: 0, n_init: 1, restart: 0, block: None, items: 0, seen }
+    }
+
+    /// The same for a fit to this file.
+    pub fn of(self, file: &Path) -> Self {
+        Bar { file: file.into(), ..self }
     }
 
     /// Removes the bar.
@@ -113,9 +170,30 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
+    /// How many columns there are for the message.
+    fn room(&self) -> usize {
+        let digits = self.bar.length().unwrap_or(0).to_string().len();
+        // Blanks, a slash, and what is left of the time.
+        let rest = self.bar.prefix().chars().count() + bar_width() + 2 * digits + 2 + 4 + 12;
+        look::width().saturating_sub(rest)
+    }
+
     fn position(&self, step: u64) -> u64 {
         self.steps.saturating_mul(u64::from(self.restart)).saturating_add(step)
     }
+}
+
+/// The parts that fit, from the first one on.
+fn fitting(parts: &[String], room: usize) -> String {
+    let mut line = String::new();
+    for part in parts {
+        let gap = if line.is_empty() { "" } else { "  " };
+        if !line.is_empty() && line.chars().count() + gap.len() + part.chars().count() > room {
+            break;
+        }
+        line = line + gap + part;
+    }
+    line
 }
 
 impl Watcher for Bar {
@@ -139,24 +217,27 @@ impl Watcher for Bar {
         if self.n_init > 1 {
             self.restart = o.restart;
         }
-        let mut message = format!("bound {}  rho {}", number(o.bound), number(o.rho));
-        if o.effective < self.block.unwrap_or(o.batch) as f64 {
-            message.push_str(&format!("  M {}", number(o.effective.round())));
-        }
+        // What matters most comes first: a narrow terminal has no room for all of it.
+        let mut parts = vec![format!("bound {}", number(o.bound))];
         if let Some(rmse) = o.measures.get("rmse") {
-            message.push_str(&format!("  held-out RMSE {}", rounded(*rmse, 5)));
+            parts.push(format!("held-out RMSE {}", rounded(*rmse, 5)));
         } else if let Some(heldout) = o.heldout {
             let score =
                 if o.measures.contains_key("completion") { "completion" } else { "held out" };
-            message.push_str(&format!("  {score} {}", number(heldout)));
+            parts.push(format!("{score} {}", number(heldout)));
         }
+        if o.effective < self.block.unwrap_or(o.batch) as f64 {
+            parts.push(format!("M {}", number(o.effective.round())));
+        }
+        parts.push(format!("rho {}", number(o.rho)));
         if let Some(mass) = o.measures.get("mass") {
-            message.push_str(&format!("  mass {mass:.3}"));
+            parts.push(format!("mass {mass:.3}"));
         }
         self.seen.bound_sample = o.bound_sample;
         if o.guard_hits > 0 {
-            message.push_str(&format!("  guard {}", o.guard_hits));
+            parts.push(format!("guard {}", o.guard_hits));
         }
+        let message = fitting(&parts, self.room());
         self.bar.set_message(message);
         Ok(())
     }
@@ -173,18 +254,26 @@ impl Watcher for Bar {
         self.bar.set_prefix(format!("{line}  "));
     }
 
+    fn reads(&mut self, counts: &[Count]) {
+        // Data for which settings have to be changed first are read twice.
+        if !self.quiet && self.seen.counts.is_empty() {
+            self.bar.suspend(|| eprintln!("{}", read_line(&self.file, counts)));
+        }
+        self.seen.counts = counts.to_vec();
+    }
+
     fn warn(&mut self, message: &str) {
-        self.bar.suspend(|| eprintln!("warning: {message}"));
+        self.bar.suspend(|| eprintln!("{}", for_stderr(&format!("warning: {message}"))));
     }
 
     fn note(&mut self, note: &Advice) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("note: {}", told(note)));
+            self.bar.suspend(|| eprintln!("{}", for_stderr(&format!("note: {}", told(note)))));
         }
     }
 
     fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
-        Some(Arc::clone(&INTERRUPTED))
+        Some(stop_flag())
     }
 }
 
@@ -224,11 +313,19 @@ mod tests {
             bar.bar.message()
         };
         assert_eq!(line(None, &observation(1000.0, None)), "bound -2  rho 1");
-        assert_eq!(line(None, &observation(50.0, None)), "bound -2  rho 1  M 50");
+        assert_eq!(line(None, &observation(50.0, None)), "bound -2  M 50  rho 1");
         // The largest block has 50 items: no noise.
         let quiet = line(Some(50), &observation(50.0, Some(0.875)));
-        assert_eq!(quiet, "bound -2  rho 1  held-out RMSE 0.875");
-        assert_eq!(line(Some(50), &observation(20.0, None)), "bound -2  rho 1  M 20");
+        assert_eq!(quiet, "bound -2  held-out RMSE 0.875  rho 1");
+        assert_eq!(line(Some(50), &observation(20.0, None)), "bound -2  M 20  rho 1");
+    }
+
+    #[test]
+    fn a_narrow_line_leaves_out_what_matters_least() {
+        let parts = ["bound -2", "completion -8.1", "rho 1"].map(String::from);
+        assert_eq!(fitting(&parts, 40), "bound -2  completion -8.1  rho 1");
+        assert_eq!(fitting(&parts, 31), "bound -2  completion -8.1");
+        assert_eq!(fitting(&parts, 3), "bound -2");
     }
 
     fn begun(n_init: u32, restart: u32, done: Vec<Outcome>, step: u64, best: bool) -> Bar {

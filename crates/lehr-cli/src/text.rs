@@ -6,10 +6,18 @@ use std::ops::Range;
 use anyhow::Context;
 use lehr::fit::{Searched, Tally};
 
+use crate::look;
+
 pub use lehr_plot::caption::{counted, rounded};
 
-/// Writes to stdout. A reader that has gone away, as `head` does, has seen enough: no error.
+/// Writes what a person reads to stdout: lines as wide as the terminal, in letters that it has.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    let text = look::width_of_stdout().map_or_else(|| text.into(), |width| folded(text, width));
+    print_as_it_is(&if look::is_ascii() { lehr_plot::terminal::in_ascii(&text) } else { text })
+}
+
+/// Writes to stdout. A reader that has gone away, as `head` does, has seen enough: no error.
+pub fn print_as_it_is(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -17,9 +25,14 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// What a person reads on stderr, in lines as wide as the terminal.
+pub fn for_stderr(text: &str) -> String {
+    look::width_of_stderr().map_or_else(|| text.into(), |width| folded(text, width))
+}
+
 /// Writes one JSON line to stdout.
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string(value).context("cannot become JSON")? + "\n"))
+    print_as_it_is(&(serde_json::to_string(value).context("cannot become JSON")? + "\n"))
 }
 
 /// A count with a noun whose plural is another word.
@@ -46,11 +59,35 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// How many columns a line may have: the terminal's, or 100 where there is none.
-pub fn line_width() -> usize {
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let width = asked.or_else(|| terminal_size::terminal_size().map(|(width, _)| width.0.into()));
-    width.unwrap_or(100).clamp(40, 140)
+/// Lines of at most `width` columns: longer ones are broken between words, and go on below what they say of their
+/// name, as in `data      points.csv (300 items,`. Words that are longer stay whole.
+pub fn folded(text: &str, width: usize) -> String {
+    let fold = |line: &str| {
+        if line.chars().count() <= width {
+            return format!("{line}\n");
+        }
+        let indent = hanging(line).min(width / 2);
+        // The blanks inside what stays on the first line are part of its layout.
+        let at = line.char_indices().nth(indent).map_or(line.len(), |(at, _)| at);
+        let (begin, rest) = line.split_at(at);
+        wrapped(begin, rest.split_whitespace(), width)
+    };
+    let whole: String = text.lines().map(fold).collect();
+    if text.ends_with('\n') { whole } else { whole.trim_end_matches('\n').to_string() }
+}
+
+/// Where the second line of a broken one begins: below what follows a name.
+fn hanging(line: &str) -> usize {
+    const LONGEST_NAME: usize = 24;
+    let lead = line.chars().take_while(|c| *c == ' ').count();
+    let after = |gap: &str| {
+        let at = line.trim_start().find(gap)?;
+        let behind = &line.trim_start()[at..];
+        let blanks = behind.chars().skip(gap.trim_end().len()).take_while(|c| *c == ' ').count();
+        let end = lead + line.trim_start()[..at].chars().count() + gap.trim_end().len() + blanks;
+        (end <= LONGEST_NAME + 2).then_some(end)
+    };
+    after("  ").or_else(|| after(": ")).unwrap_or(lead)
 }
 
 /// Words that follow `begin`, broken into lines of at most `width` columns; further lines are as far
@@ -95,21 +132,43 @@ pub fn cut(text: &str, most: usize) -> String {
 
 /// A path, or any text, as it can be pasted into a shell.
 pub fn quoted(path: &std::path::Path) -> String {
-    let text = path.display().to_string();
+    let Some(text) = path.to_str() else { return spelled(path) };
     let plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%~".contains(c);
     let is_plain = !text.is_empty() && text.chars().all(plain);
-    if is_plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if is_plain { text.to_string() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// A path that is no text, as shells take it: its bytes spelled out.
+fn spelled(path: &std::path::Path) -> String {
+    let spell = |&byte: &u8| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    };
+    let bytes = path.as_os_str().as_encoded_bytes();
+    format!("$'{}'", bytes.iter().map(spell).collect::<String>())
 }
 
 /// Parses a count.
 pub fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "use a whole number, such as 10".to_string())
+    text.parse().map_err(|_| {
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|x: &f64| *x >= 0.0 && x.fract() == 0.0);
+        match number {
+            Some(number) if is_whole || number >= 1e18 => {
+                "the number is too large here".to_string()
+            }
+            Some(number) => format!("write it as a whole number: {number}"),
+            None => "use a whole number, such as 10".to_string(),
+        }
+    })
 }
 
 /// Parses a seed, all of whose bits count.
 pub fn parse_seed(text: &str) -> Result<u64, String> {
-    parse_whole(text).and_then(|seed: u64| match i64::try_from(seed) {
-        Ok(_) => Ok(seed),
+    parse_whole(text).and_then(|seed: u128| match i64::try_from(seed) {
+        Ok(_) => Ok(seed as u64),
         Err(_) => Err(format!("use a whole number up to {}, such as 10", i64::MAX)),
     })
 }
@@ -137,6 +196,7 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
 pub fn seconds(x: f64) -> String {
     let (whole, minutes) = (x.round() as u64, (x / 60.0).round() as u64);
     match x {
+        x if x < 0.00095 => format!("{} ms", rounded(x * 1e3, 1)),
         x if x < 0.9995 => format!("{:.0} ms", x * 1e3),
         x if x < 99.95 => format!("{x:.1} s"),
         x if x < 7199.5 => format!("{} min {:02} s", whole / 60, whole % 60),
@@ -161,6 +221,20 @@ pub fn table_width(header: &[String], rows: &[Vec<String>]) -> usize {
 /// Columns of text, the first aligned left and the others right, two blanks apart.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     aligned(header, rows, 0..1)
+}
+
+/// The same in at most `width` columns of the terminal: `spare` are the table's columns to leave out, one after the other,
+/// until it fits.
+pub fn narrowed(header: &[&str], rows: &[Vec<String>], spare: &[usize], width: usize) -> String {
+    let without = |left_out: &[usize]| {
+        let columns: Vec<usize> = (0..header.len()).filter(|c| !left_out.contains(c)).collect();
+        let header: Vec<&str> = columns.iter().map(|&column| header[column]).collect();
+        let row = |row: &Vec<String>| columns.iter().map(|&column| row[column].clone()).collect();
+        table(&header, &rows.iter().map(row).collect::<Vec<Vec<String>>>())
+    };
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+    let tables = (0..spare.len()).map(|n| without(&spare[..n]));
+    tables.into_iter().find(fits).unwrap_or_else(|| without(spare))
 }
 
 /// The same with some other columns aligned left.
@@ -234,6 +308,33 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_that_are_none_are_told_apart() {
+        let said = |text: &str| parse_whole::<u64>(text).unwrap_err();
+        assert_eq!(parse_whole::<u64>("12"), Ok(12));
+        for text in ["18446744073709551616", "1e20", "1e300"] {
+            assert_eq!(said(text), "the number is too large here", "{text}");
+        }
+        assert_eq!(said("1e3"), "write it as a whole number: 1000");
+        for text in ["", "x", "1.5", "-3", "nan", "inf", "+"] {
+            assert_eq!(said(text), "use a whole number, such as 10", "{text}");
+        }
+        let most = format!("use a whole number up to {}, such as 10", i64::MAX);
+        for text in ["18446744073709551616", "9223372036854775808"] {
+            assert_eq!(parse_seed(text), Err(most.clone()), "{text}");
+        }
+        assert_eq!(parse_seed("9223372036854775807"), Ok(i64::MAX as u64));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn any_path_can_be_pasted_into_a_shell() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes| std::path::Path::new(std::ffi::OsStr::from_bytes(bytes));
+        assert_eq!(quoted(path(b"a b")), "'a b'");
+        assert_eq!(quoted(path(b"lat\xe4 'x'")), "$'lat\\xe4 \\'x\\''");
+    }
+
+    #[test]
     fn texts_of_users_stay_on_their_line() {
         assert_eq!(in_line("a\tb\u{1b}[1mé"), "a\\tb\\u{1b}[1mé");
         assert_eq!((cut("Zürich", 6), cut("Zürichs", 6)), ("Zürich".into(), "Züric…".into()));
@@ -242,8 +343,30 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_are_broken_between_words_below_what_they_say() {
+        let text = "data      /tmp/points.csv (300 items, 3 columns)\nshort\n";
+        assert_eq!(
+            folded(text, 40),
+            "data      /tmp/points.csv (300 items, 3\n          columns)\nshort\n"
+        );
+        assert_eq!(folded(text, 80), text);
+        assert_eq!(
+            folded("held out: one two three", 16),
+            "held out: one\n        two\n        three"
+        );
+        assert_eq!(
+            folded("          as before and on", 22),
+            "          as before\n          and on"
+        );
+        assert_eq!(folded("no name at all is here", 12), "no name at\nall is here");
+        // A word is never broken.
+        assert_eq!(folded("see /a/very/long/path", 8), "see\n/a/very/long/path");
+    }
+
+    #[test]
     fn times_read_well() {
         assert_eq!(seconds(0.0123), "12 ms");
+        assert_eq!((seconds(0.00013), seconds(0.0)), ("0.1 ms".into(), "0 ms".into()));
         assert_eq!(seconds(125.0), "2 min 05 s");
         assert_eq!(seconds(179.7), "3 min 00 s");
         assert_eq!(seconds(7199.9), "2 h 00 min");

@@ -91,14 +91,12 @@ fn nonsense_in_flags_is_refused_with_what_is_allowed() {
         ("--tol nan", ["--tol NaN", "must be 0 (off) or a positive number"]),
         ("--tol inf", ["--tol inf", "must be 0 (off) or a positive number"]),
         ("--tol -1", ["--tol -1", "must be 0 (off) or a positive number"]),
-        ("--steps 0", ["--steps 0", "must be at least 1"]),
         ("--n-init 0", ["--n-init 0", "must be at least 1"]),
         ("--batch 0", ["--batch 0", "must be at least 1"]),
         ("--eval-every 0", ["--eval-every 0", "nothing to stop by"]),
         ("--checkpoint-every 0", ["--checkpoint-every 0", "must be at least 1"]),
         ("--noise-end 1.5", ["--noise-end 1.5", "between 0 and 1"]),
         ("--noise-end nan", ["--noise-end NaN", "between 0 and 1"]),
-        ("--threads 1000000", ["--threads 1000000", "0 uses all cores"]),
         ("--n-init 5000000000", ["--n-init 5000000000", "u32"]),
         ("--concentration 0", ["--concentration 0", "must be a positive number"]),
         ("--concentration nan", ["--concentration NaN", "must be a positive number"]),
@@ -189,17 +187,36 @@ fn configurations_with_unknown_or_wrong_fields_are_refused() {
         "[model]\ncomponent = 3\n",
         &["run.toml, line 2, column 1", "`component`", "`components`"],
     );
-    fails("[model]\nstart = 'x'\n", &["run.toml, line 2, column 9", "`x`", "`kmeans-plus-plus`"]);
+    fails("[model]\nstart = 'x'\n", &["run.toml, line 2, column 9", "\"x\"", "kmeans-plus-plus"]);
     fails(
         "[fit]\nquench = 0.25\n",
         &["run.toml, line 2, column 1", "`quench` is called `noise_end` now"],
     );
     fails("fit = 3\n", &["run.toml, line 1", "is not a table; write [fit]"]);
     fails("[data]\ndorp = ['a']\n", &["run.toml, line 2", "`dorp`", "`drop`"]);
-    fails("[fit]\nseed = 'x'\n", &["run.toml, line 2, column 8", "u64"]);
+    fails("[fit]\nseed = 'x'\n", &["run.toml, line 2, column 8", "must be a whole number"]);
     fails("[fit]\neffective = 'x'\n", &["run.toml, line 2", "geometric:10:150"]);
     fails("[fit]\nholdout = 1.5\n", &["run.toml, line 2", "fraction below 1"]);
     fails("[fit\n", &["run.toml, line 1"]);
+    for (line, said) in [
+        ("steps = 'x'", "`steps` = \"x\": must be a whole number, such as 10"),
+        ("steps = 1.5", "`steps` = 1.5: must be a whole number"),
+        ("steps = -3", "`steps` = -3: must be 0 or more"),
+        ("n_init = 99999999999", "`n_init` = 99999999999: is too large"),
+        (
+            "seed = 18446744073709551616",
+            "the number is too large; the largest is 9223372036854775807",
+        ),
+        ("tol = true", "`tol` = true: must be a number, such as 0.5"),
+        ("time = '5m'", "`time` = \"5m\": must be a number of seconds"),
+        ("warm = 1", "`warm` = 1: must be true or false"),
+        ("effective = []", "`effective` = a list: must be a number or a text"),
+        ("law = 'x'", "`law` = \"x\": must be gaussian,"),
+    ] {
+        fails(&format!("[fit]\n{line}\n"), &["run.toml, line 2", said]);
+    }
+    fails("[data]\ndrop = 'a'\n", &["`drop` = \"a\": must be a list of texts"]);
+    fails("[data]\nweight_column = 3\n", &["`weight_column` = 3: must be a text in quotes"]);
     fails("[fit]\nn_init = 0\n", &["--n-init 0: must be at least 1"]);
     fails("[model]\nmean = [1.0]\n", &["mean = 1 numbers", "the data have 3 columns"]);
 }
@@ -235,11 +252,9 @@ fn data_of_another_shape_are_not_scored() {
 fn resume_refuses_what_it_cannot_continue() {
     let place = place();
     place.ok("fit gmm points.csv -k 2 --steps 5 --tol 0 -o run");
-    place.fails("resume run", &["run: this run is complete (all steps were made)", "--steps 500"]);
     place.fails("resume run --tol 0.1", &["run: this run is complete"]);
     place.fails("resume run --steps 0", &["--steps 0: must be at least 1"]);
     place.fails("resume run --steps 1 --tol nan", &["--tol NaN: must be 0 (off)"]);
-    place.fails("resume run --steps 1 --threads 1000000", &["--threads 1000000: must be at most"]);
     place.misused("resume run --steps -1", &["--steps", "whole number"]);
     let points = place.read("points.csv");
     place.points("points.csv", 61);
@@ -405,4 +420,60 @@ fn rows_beyond_all_numbers_are_an_error_and_no_nan() {
     place.write("far.csv", format!("{}\n{row}\n", text.trim_end()));
     place.fails("eval run far.csv", &["far.csv", "densities overflow"]);
     place.fails("transform run far.csv -o out.csv", &["far.csv: row 61", "densities overflow"]);
+}
+
+#[test]
+fn numbers_and_settings_that_make_no_sense_are_told_in_plain_words() {
+    let place = place();
+    let fit = |flags: &str| format!("fit gmm points.csv -k 2 {flags} -o run");
+    for (flags, said) in [
+        ("--steps 1e20", "the number is too large here"),
+        ("--steps 1e2", "write it as a whole number: 100"),
+        ("--seed 18446744073709551616", "use a whole number up to 9223372036854775807"),
+        ("--holdout 1.0", "a fraction below 1"),
+    ] {
+        let ended = place.run(&fit(flags));
+        assert!(ended.code == 2 && ended.stderr.contains(said), "{flags}: {}", ended.stderr);
+    }
+    let items = place.read("points.csv").iter().filter(|&&byte| byte == b'\n').count() - 1;
+    let none = format!("--holdout 0.0001: is none of {items} items");
+    place.fails(&fit("--holdout 0.0001"), &[&none]);
+    place.fails(&fit("--effective 1e300"), &["error: --effective 1e300: must be at most"]);
+    place.fails(
+        &fit("--concentration 1e308"),
+        &["--concentration 1e308: must be a positive number up to"],
+    );
+    // What changes nothing is told, and does no harm.
+    let ended = place.run(&fit("--law gamma --sampling with-replacement --bound-sample 10"));
+    assert_eq!(ended.code, 0);
+    let notes: Vec<&str> = ended.stderr.lines().collect();
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert_eq!(
+        notes[0],
+        "note: --law gamma changes nothing, since there is no noise: ask for it with --effective"
+    );
+    assert!(
+        notes[1].contains("--sampling with-replacement") && notes[2].contains("--batch"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn bars_and_old_line_ends_are_read() {
+    let place = place();
+    let points = String::from_utf8(place.read("points.csv")).unwrap();
+    place.ok("fit gmm points.csv -k 2 -o run");
+    for (name, text) in [
+        ("bars.csv", points.replace(',', "|")),
+        ("semicolons.csv", points.replace(',', ";")),
+        ("returns.csv", points.replace('\n', "\r")),
+        ("both.csv", points.replace(',', " | ").replace('\n', "\r\n")),
+    ] {
+        place.write(name, text);
+        place.ok(&format!("fit gmm {name} -k 2 -o {name}.run"));
+        assert_eq!(place.lambda(&format!("{name}.run")), place.lambda("run"), "{name}");
+    }
+    // The line of a fault is that of an editor.
+    place.write("bad.csv", "a,b\r1,2\r3,x\r");
+    place.fails("fit gmm bad.csv -k 1 -o no", &["bad.csv, line 3, column b"]);
 }

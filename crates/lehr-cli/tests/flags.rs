@@ -155,9 +155,9 @@ fn of_documents() {
     );
     says(
         "a.jsonl",
-        "{\"body\": \"x\"}\n",
+        "{\"body\": \"x y\", \"title\": \"z\"}\n",
         "",
-        "a.jsonl, line 1, column text: there is no such field, only: body; name the one with the text with --field",
+        "a.jsonl, line 1: there is no field text, only body, title; name the one with the documents, e.g. --field body",
     );
     place.write("topics.csv", "apple,pear\n1,2\n");
     says(
@@ -201,6 +201,6 @@ fn of_ratings() {
     says(
         "user,item,rating\na,x,1e30\nb,y,-1e30\na,y,3e30\nb,x,1e30\n",
         "",
-        "the bound became NaN at step 0; the data are too extreme for this model and these settings: look for outliers, rescale the columns, or try --exact where the model has that",
+        "the bound became NaN at step 0; the data or the settings are too extreme for this model: look for outliers, rescale the columns, bring settings nearer to their defaults, or try --exact",
     );
 }

@@ -194,7 +194,7 @@ fn settings_of_the_run_that_new_documents_have_no_use_for_are_left_out() {
     assert_eq!(place.json("eval a a.jsonl --json"), scores);
     place.fails(
         "eval a docword.a.txt --field text",
-        &["--field text: has a meaning for the format jsonl only"],
+        &["--field text: has a meaning for the format csv, json, jsonl and parquet with texts only"],
     );
     place.ok("partial a docword.a.txt -o b");
 }
@@ -206,12 +206,19 @@ fn thetas_are_written_in_every_format() {
     let text = place.ok("transform a docword.a.txt -o theta.csv");
     assert_eq!(text, "theta.csv: 120 documents in 3 topics\n");
     let text = String::from_utf8(place.read("theta.csv")).unwrap();
-    assert_eq!(text.lines().next(), Some("topic_1,topic_2,topic_3"));
-    let rows: Vec<Vec<f64>> = text
+    assert_eq!(text.lines().next(), Some("main_topic,topic_0,topic_1,topic_2"));
+    let (mains, rows): (Vec<usize>, Vec<Vec<f64>>) = text
         .lines()
         .skip(1)
-        .map(|line| line.split(',').map(|x| x.parse().unwrap()).collect())
-        .collect();
+        .map(|line| {
+            let (main, shares) = line.split_once(',').unwrap();
+            let shares: Vec<f64> = shares.split(',').map(|x| x.parse().unwrap()).collect();
+            (main.parse::<usize>().unwrap(), shares)
+        })
+        .unzip();
+    for (main, row) in mains.iter().zip(&rows) {
+        assert!(row.iter().all(|share| *share <= row[*main]), "{main} {row:?}");
+    }
     assert_eq!(rows.len(), DOCS);
     assert!(rows.iter().all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));
     // The column of a topic is that of its number.
@@ -223,7 +230,7 @@ fn thetas_are_written_in_every_format() {
         };
         for (doc, row) in corpus(DOCS).iter().zip(&rows) {
             let all: usize = doc.iter().map(|(_, n)| n).sum();
-            assert_eq!(row[k - 1] > 0.5, 2 * of_theme(doc) > all, "{row:?} {doc:?}");
+            assert_eq!(row[k] > 0.5, 2 * of_theme(doc) > all, "{row:?} {doc:?}");
         }
     }
     place.ok("transform a docword.a.txt -o theta.parquet");
@@ -329,7 +336,7 @@ fn seeded_topics_keep_their_numbers() {
         names.iter().zip(&values).map(|(n, v)| Column::f64(n, v)).collect();
     write::table(&place.path("seeds.csv"), &columns).unwrap();
     place.ok("fit lda docword.b.txt -k 3 --steps 20 --seed-topics seeds.csv -o c");
-    let expected: Vec<_> = (0..3).map(|k| (Some(k + 1), Some(2 - k as usize))).collect();
+    let expected: Vec<_> = (0..3).map(|k| (Some(k), Some(2 - k as usize))).collect();
     assert_eq!(place.themes("c"), expected);
     // The path is absolute: the run may be resumed from another folder.
     let shown = place.ok("show c");
@@ -342,7 +349,8 @@ fn seeded_topics_keep_their_numbers() {
     place.fails("fit lda docword.b.txt -k 3 --seed-topics no.csv -o d", &["no.csv"]);
     place.points("points.csv", 60);
     place.ok("fit gmm points.csv -k 3 -o mixture");
-    place.fails("fit lda docword.b.txt -k 3 --seed-topics mixture -o d", &["mixture"]);
+    let parts = ["mixture: is a run of gmm; topics come from a run of lda"];
+    place.fails("fit lda docword.b.txt -k 3 --seed-topics mixture -o d", &parts);
 }
 
 #[test]
@@ -367,9 +375,9 @@ fn a_configuration_file_works_for_documents() {
     for (text, parts) in [
         ("[data]\nfeild = 'x'\n", &["run.toml, line 2", "`feild`", "`field`"][..]),
         ("[data]\ncolumns = ['a']\n", &["run.toml, line 2", "`columns`"]),
-        ("[data]\nformat = 'word'\n", &["run.toml, line 2", "`word`", "`jsonl`"]),
+        ("[data]\nformat = 'word'\n", &["run.toml, line 2", "\"word\"", "jsonl"]),
         ("[model]\ncomponents = 3\n", &["run.toml, line 2", "`components`", "`topics`"]),
-        ("[model]\nlearn_alpha = 'yes'\n", &["run.toml, line 2", "`yes`", "`asymmetric`"]),
+        ("[model]\nlearn_alpha = 'yes'\n", &["run.toml, line 2", "\"yes\"", "asymmetric"]),
     ] {
         place.write("run.toml", text);
         place.fails("fit lda docword.a.txt -k 2 --config run.toml -o b", parts);
@@ -503,7 +511,7 @@ fn numbers_that_cannot_be_are_refused_with_what_can() {
         ("--holdout 120", ["--holdout 120", "only 120"]),
         ("--transpose", ["--transpose: has a meaning", "docword.a.txt is read as uci"]),
         ("--one-based", ["--one-based: has a meaning", "svmlight only"]),
-        ("--min-docs 3", ["--min-docs 3: has a meaning", "text and jsonl only"]),
+        ("--min-docs 3", ["--min-docs 3: has a meaning", "and parquet with texts only"]),
         ("--format jsonl", ["docword.a.txt", "line 1"]),
         ("--vocab no.txt", ["no.txt", "there is no such file"]),
     ] {
@@ -572,7 +580,11 @@ fn corpora_that_are_not_what_they_say_are_refused_with_the_place() {
     place.refuses("empty.txt", "\n\n\n", &["empty.txt"]);
     place.refuses("a.ldac", "2 0:1 1:1\n2 0:1 1:-2\n", &["a.ldac, line 2", "-2"]);
     place.refuses("a.jsonl", "{\"text\": \"a b\"}\n{\"text\": 3}\n", &["a.jsonl, line 2", "text"]);
-    place.refuses("a.jsonl", "{\"body\": \"a b\"}\n", &["a.jsonl, line 1", "text"]);
+    place.refuses(
+        "a.jsonl",
+        "{\"x\": \"a\", \"y\": \"b\"}\n",
+        &["a.jsonl, line 1", "no field text"],
+    );
     place.write("short.txt", "one\ntwo\n");
     place.write("a.ldac", "2 0:1 1:1\n2 0:1 2:1\n");
     place.fails(
@@ -660,4 +672,104 @@ fn a_damaged_vocabulary_is_told_by_its_name() {
     fails(&text.replace("\tpzbz", "\tpzaz"), &["vocabulary.tsv: ", "\"pzaz\"", "already"]);
     fs::remove_file(place.path("a/vocabulary.tsv")).unwrap();
     place.fails("topics a", &["vocabulary.tsv: cannot read"]);
+}
+
+impl Place {
+    /// The made-up corpus as a table with ids that need quotes, and more rows at its end.
+    fn table(&self, name: &str, n_docs: usize, more: &str) {
+        let names = words();
+        let mut table = "id,day,text\n".to_string();
+        for (n, doc) in corpus(n_docs).iter().enumerate() {
+            let text: String =
+                doc.iter().map(|(w, n)| format!("{}\n", names[*w]).repeat(*n)).collect();
+            table += &format!("\"a,{n}\",2020-01-01,\"{text}\"\n");
+        }
+        self.write(name, table + more);
+    }
+}
+
+#[test]
+fn tables_and_json_are_documents_and_not_lines() {
+    let place = place();
+    place.table("a.csv", DOCS, "");
+    place.jsonl("a.jsonl", DOCS);
+    let lines = String::from_utf8(place.read("a.jsonl")).unwrap();
+    let list = lines.trim_end().replace('\n', ",");
+    place.write("a.json", format!("[{list}]"));
+    for name in ["a.csv", "a.json"] {
+        place.ok(&format!("fit lda {name} -k 3 {FIT} --max-docs 1 -o {name}.run"));
+        assert!(place.ok(&format!("show {name}.run")).contains("120 documents, 30 words"));
+    }
+    let vocabulary = |run: &str| place.read(&format!("{run}/vocabulary.tsv"));
+    assert_eq!(vocabulary("a.csv.run"), vocabulary("a.json.run"));
+    // What is missing is told.
+    place.table("gaps.csv", DOCS, "last,2020-01-01,\n");
+    place.write("gaps.json", format!("[{list},null]"));
+    for (name, holder) in [("gaps.csv", "column text"), ("gaps.json", "the field text")] {
+        let note = format!(
+            "note: {name}: 1 of 121 documents has no text in {holder}; it is empty, and changes nothing\n"
+        );
+        for command in [
+            "fit lda NAME -k 3 --steps 2 -o NAME.run",
+            "convert NAME -o NAME.lehr",
+            "transform a.csv.run NAME -o x.csv --force",
+        ] {
+            let ended = place.run(&command.replace("NAME", name));
+            assert_eq!((ended.code, ended.stderr), (0, note.clone()), "{command}");
+        }
+    }
+
+    // Ids come first, and what was found beside them.
+    place.ok("transform a.csv.run a.csv -o theta.csv");
+    let text = String::from_utf8(place.read("theta.csv")).unwrap();
+    assert_eq!(text.lines().next(), Some("id,main_topic,topic_0,topic_1,topic_2"));
+    assert!(text.contains("\n\"a,7\","), "{text}");
+    place.ok("transform a.csv.run a.csv -o theta.csv --force --id day");
+    let text = String::from_utf8(place.read("theta.csv")).unwrap();
+    assert!(text.starts_with("id,main_topic,topic_0,topic_1,topic_2\n2020-01-01,"), "{text}");
+    place.ok("transform a.csv.run a.csv -o theta.npy");
+    place.fails("transform a.csv.run a.csv -o y.npy --id id", &["--id: y.npy is an array"]);
+    place.fails("transform a.csv.run a.csv -o y.csv --keep day", &["--keep is for points"]);
+    place.fails("transform a.csv.run a.csv -o y.csv --id no", &["--id asks for column \"no\""]);
+    // Other documents of the run have no ids, and none are missed.
+    place.ok("fit lda a.csv --id id -k 3 --steps 2 -o named");
+    place.ok("transform named docword.a.txt -o theta.csv --force");
+    let text = String::from_utf8(place.read("theta.csv")).unwrap();
+    assert!(text.starts_with("main_topic,topic_0,"), "{text}");
+    place.ok("partial named a.json -o more");
+    assert!(place.ok("eval named a.csv --field text").contains("120 documents"));
+
+    place.ok("convert a.csv --max-docs 1 -o a.lehr");
+    let scores = place.json("eval a.csv.run a.lehr --json");
+    assert_eq!(place.json("eval a.csv.run a.json --json"), scores);
+}
+
+#[test]
+fn tables_without_documents_are_refused() {
+    let place = place();
+    place.points("points.csv", 30);
+    place.ok(&format!("fit lda docword.a.txt -k 3 {FIT} -o topics"));
+    let parts = ["points.csv, line 1: ", "none of them holds text", "scipy.sparse.save_npz"];
+    for command in
+        ["fit lda points.csv -k 2", "eval topics points.csv", "partial topics points.csv"]
+    {
+        place.fails(command, &parts);
+    }
+    place.refuses(
+        "two.csv",
+        "title,body\none,a long document\n",
+        &[
+            "two.csv, line 1: has the columns title, body, none of them called text",
+            "e.g. --field body, or give --header no",
+        ],
+    );
+    place.fails(
+        "fit lda two.csv -k 2 --field text -o run",
+        &["two.csv: --field asks for column \"text\""],
+    );
+    place.refuses(
+        "a.json",
+        "{\n\"docs\": []}",
+        &["a.json, line 2: holds one JSON object, whose first field is \"docs\""],
+    );
 }

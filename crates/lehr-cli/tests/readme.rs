@@ -1,5 +1,5 @@
-//! The commands of the README and of docs/RECOMMEND.md, run as they stand, in order, in a folder with
-//! made-up data.
+//! The commands of the README, of docs/RECOMMEND.md and of docs/CORPORA.md, run as they stand, in order, in a
+//! folder with made-up data.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +9,7 @@ use lehr::write::{self, Column};
 
 const README: &str = include_str!("../../../README.md");
 const RECOMMEND: &str = include_str!("../../../docs/RECOMMEND.md");
+const CORPORA: &str = include_str!("../../../docs/CORPORA.md");
 
 /// A command of the README that tests/reproduce.rs runs.
 const ELSEWHERE: &str = "lehr reproduce all --quick -o out";
@@ -68,6 +69,12 @@ fn make_ratings(folder: &Path) {
     std::fs::write(folder.join("test.csv"), test).unwrap();
     std::fs::write(folder.join("today.csv"), format!("user,item,rating\n{newcomer}")).unwrap();
     std::fs::write(folder.join("movies.dat"), titles).unwrap();
+    // A count, then ten columns of ratings, half of which are none.
+    let jokes = |user: usize| -> String {
+        let cell = |n: usize| if (user + n).is_multiple_of(2) { ",99" } else { ",3.5" };
+        format!("5{}\n", (0..10).map(cell).collect::<String>())
+    };
+    std::fs::write(folder.join("jokes.csv"), (0..20).map(jokes).collect::<String>()).unwrap();
 }
 
 /// The commands of a document.
@@ -111,11 +118,37 @@ fn every_command_of_the_readme_works() {
 }
 
 #[test]
+fn every_command_about_corpora_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    make_articles(&place("articles.jsonl"), 60, 0);
+    let lines = std::fs::read_to_string(place("articles.jsonl")).unwrap();
+    let texts: Vec<&str> = lines.lines().map(|line| &line[9..line.len() - 1]).collect();
+    let rows: String = texts.iter().map(|text| format!("5,{text}\n")).collect();
+    std::fs::write(place("reviews.csv"), format!("stars,review\n{rows}")).unwrap();
+    let posts: Vec<String> = (1..)
+        .zip(&texts)
+        .map(|(n, text)| format!("{{\"id\": {n}, \"content\": {{\"body\": {text}}}}}"))
+        .collect();
+    for name in ["posts.json", "new.json"] {
+        std::fs::write(place(name), format!("[{}]", posts.join(",\n"))).unwrap();
+    }
+    let commands = commands(CORPORA);
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    for command in commands {
+        assert!(!run(folder.path(), command).is_empty(), "{command} said nothing");
+    }
+    let topics = std::fs::read_to_string(place("topics.csv")).unwrap();
+    assert!(topics.starts_with("id,main_topic,topic_0,"), "{topics}");
+    assert_eq!(topics.lines().count(), 61);
+}
+
+#[test]
 fn every_command_about_recommendations_works() {
     let folder = tempfile::tempdir().unwrap();
     make_ratings(folder.path());
     let commands = commands(RECOMMEND);
-    assert_eq!(commands.len(), 8, "{commands:?}");
+    assert_eq!(commands.len(), 9, "{commands:?}");
     for command in commands {
         let output = run(folder.path(), command);
         assert!(!output.is_empty(), "{command} said nothing");

@@ -53,7 +53,7 @@ fn new_rows_need_the_models_columns_and_no_others() {
         ("plain.csv", "--columns a,b,c"),
         ("turned.csv", "--drop label"),
     ] {
-        place.ok(&format!("transform run {file} {flags} -o out.csv"));
+        place.ok(&format!("transform run {file} {flags} --force -o out.csv"));
         assert_eq!(place.read("out.csv"), place.read("expected.csv"), "{file} {flags}");
     }
     // Weights count where they are.
@@ -65,7 +65,7 @@ fn new_rows_need_the_models_columns_and_no_others() {
     let ended = place.run("partial more turned.csv --weight-column w -o most --steps 2");
     let note = "note: the model was not fitted to column label; left aside\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (0, note));
-    place.ok("transform most plain.csv -o out.csv");
+    place.ok("transform most plain.csv --force -o out.csv");
     // The runs can read their data again.
     let options = place.read_json("most/config.json")["data"]["options"].clone();
     assert_eq!(options["columns"], serde_json::json!(["a", "b", "c"]));
@@ -86,7 +86,7 @@ fn what_is_new_is_noted_and_what_is_absent_is_listed() {
     let ended = place.run("transform run more.csv -o out.csv");
     let note = "note: the model was not fitted to column extra; left aside\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (0, note));
-    place.ok("transform run more.csv -o out.csv --keep extra");
+    place.ok("transform run more.csv --force -o out.csv --keep extra");
     assert_eq!(place.run("partial run more.csv -o loud --steps 1").stderr, note);
     assert_eq!(place.run("partial run more.csv -o next --quiet --steps 1").stderr, "");
     people(&place, "less.csv", &["c", "who"], true);
@@ -161,7 +161,10 @@ fn columns_that_cannot_be_copied_are_refused() {
     place.fails("transform run a.npy -o x.csv --id 1", &["a.npy: an array has numbers alone"]);
     place.docs("d", 20);
     place.ok("fit lda docword.d.txt --vocab vocab.d.txt -k 2 --steps 2 -o topics");
-    place.fails("transform topics docword.d.txt -o x.csv --id 1", &["--id is for points"]);
+    place.fails(
+        "transform topics docword.d.txt -o x.csv --id 1",
+        &["--id 1: has a meaning", "is read as uci"],
+    );
 }
 
 #[test]

@@ -55,6 +55,40 @@ fn end(mut running: Running) -> (Option<i32>, String, String) {
 }
 
 #[test]
+fn what_memory_cannot_hold_is_an_error_with_the_size() {
+    let place = Place::new();
+    let limited = |line: &str| {
+        let program = env!("CARGO_BIN_EXE_lehr");
+        let line = format!("ulimit -v 2000000; exec {program} {line}");
+        Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap()
+    };
+    let words: Vec<String> = (0..2000).map(|w| format!("1 {w}:2")).collect();
+    fs::write(place.path("docs.ldac"), words.join("\n") + "\n").unwrap();
+    let ratings: Vec<String> = (0..3000).map(|n| format!("{},{},{}", n, n % 1000, n % 5)).collect();
+    let ratings = format!("user,item,rating\n{}\n", ratings.join("\n"));
+    fs::write(place.path("ratings.csv"), ratings).unwrap();
+    table(&place, "points.csv", 100_000, 1);
+    place.ok(
+        "fit gmm points.csv -k 5000 --start points --priors volume --batch 10000 --steps 1 -o m -q",
+    );
+    for (line, what) in [
+        (
+            "fit lda docs.ldac -k 100000 -o a",
+            "docs.ldac: 100000 topics of 2000 words: a fit needs about ",
+        ),
+        ("fit pmf ratings.csv -d 1000 -o b", "1000 latent dimensions of 3000 users and 1000 items"),
+        ("transform m points.csv -o c.csv", "responsibilities of 5000 components for 100000 items"),
+    ] {
+        let done = limited(line);
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(what) && said.contains(" GB of memory, and "), "{line}: {said}");
+        let other = said.lines().filter(|line| !line.starts_with("read "));
+        assert_eq!(other.count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn a_signal_ends_the_wait_for_a_file_that_does_not_come() {
     let place = Place::new();
     assert!(Command::new("mkfifo").arg(place.path("pipe.csv")).status().unwrap().success());
@@ -101,7 +135,7 @@ fn a_step_of_a_wide_table_is_cut_short_and_made_again() {
     assert!(out.contains("it was interrupted"), "{out}");
     let note = "note: 40 rows are fewer than the 500 columns, so that full covariances are mostly the prior's; \
                 consider --covariance diagonal\n";
-    assert_eq!(err, note);
+    assert_eq!(err, format!("read wide.csv: 40 rows, 500 columns\n{note}"));
     let steps =
         |run: &str| place.read_json(&format!("{run}/result.json"))["steps"].as_u64().unwrap();
     assert!(steps("run") < 50, "{}", steps("run"));

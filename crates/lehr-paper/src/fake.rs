@@ -28,9 +28,12 @@ impl Experiment for Fake {
     fn run(&self, job: &Job, _: Stop<'_>) -> anyhow::Result<Option<Record>> {
         match (self.0, job.start) {
             ("diverges", 1) => {
-                return Err(
-                    lehr::Error::from(ErrorKind::Diverged { bound: f64::NAN, step: 3 }).into()
-                );
+                return Err(lehr::Error::from(ErrorKind::Diverged {
+                    model: "fake".into(),
+                    bound: f64::NAN,
+                    step: 3,
+                })
+                .into());
             }
             ("fails", 1) => anyhow::bail!("no such thing"),
             _ => {}

@@ -91,8 +91,10 @@ fn bar(name: &str, quiet: bool) -> ProgressBar {
         false => ProgressDrawTarget::stderr_with_hz(4),
     };
     let bar = ProgressBar::with_draw_target(Some(BAR as u64), target);
-    let style = "{prefix} {bar:24.cyan/dim} {percent}%  {eta} left  {wide_msg}";
-    bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
+    // Plain, so that it suits terminals without colours or Unicode as well.
+    let style = "{prefix} {bar:24} {percent}%  {eta} left  {wide_msg}";
+    let style = ProgressStyle::with_template(style).expect("a valid template");
+    bar.set_style(style.progress_chars("##-"));
     bar.set_prefix(name.to_string());
     bar
 }

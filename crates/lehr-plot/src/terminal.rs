@@ -279,6 +279,36 @@ pub fn histogram_bar(value: f64, max: f64, width: usize) -> String {
     bar
 }
 
+/// The same text without the characters of charts and bars that ASCII lacks: others of the same width take their
+/// places. Letters stay as they are.
+pub fn in_ascii(text: &str) -> String {
+    text.chars().map(ascii_of).collect()
+}
+
+fn ascii_of(c: char) -> char {
+    match c {
+        '─' | '−' => '-',
+        '×' => 'x',
+        '│' => '|',
+        '┤' | '┴' | '└' => '+',
+        '…' => '~',
+        '█' | '▉' | '▊' | '▋' | '▌' => '#',
+        '▍' | '▎' | '▏' => ':',
+        '\u{2801}'..='\u{28ff}' => {
+            // Whether each of the four rows has a dot.
+            let dots = (c as u32 - 0x2800) as u8;
+            match [0, 1, 2, 3].map(|row| dots & (DOTS[0][row] | DOTS[1][row]) != 0) {
+                [true, false, false, false] => '\'',
+                [_, _, false, false] | [false, _, _, false] => '-',
+                [false, false, false, true] => '_',
+                [false, false, _, _] => '.',
+                _ => ':',
+            }
+        }
+        c => c,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -367,6 +397,18 @@ mod tests {
                 assert!(widths(&text).iter().all(|w| *w <= width.max(24)), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn charts_and_bars_have_a_form_in_ascii() {
+        let line = TermSeries::new("square", (0..=10).map(|i| (f64::from(i), f64::from(i * i))));
+        let text = chart(&[line], 40, 11, false);
+        let ascii = in_ascii(&text);
+        assert!(ascii.is_ascii(), "{ascii}");
+        assert_eq!(widths(&ascii), widths(&text));
+        assert_eq!(ascii.lines().nth(8).unwrap(), "  0 +_____.----''");
+        assert_eq!(in_ascii(&histogram_bar(0.5, 1.0, 3)), "##");
+        assert_eq!(in_ascii("Zürich"), "Zürich");
     }
 
     #[test]

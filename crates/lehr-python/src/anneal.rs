@@ -34,6 +34,7 @@ pub fn weights<'py>(
         raised(Err(lehr::Error::config("effective", effective, allowed)))?;
     }
     let weights = computed(py, 1, || {
+        lehr::memory::room_for(&format!("{n} weights"), n)?;
         let mut weights = vec![0.0; n];
         let address = Address::new(seed, Purpose::Noise, 0, step);
         lehr::step::anneal::weights(law, effective, corrected, address, &mut weights);

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::data::Names;
-use crate::errors::data_error;
+use crate::errors::{data_error, raised};
 
 /// The stream of a data frame.
 fn stream(frame: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
@@ -39,7 +39,9 @@ pub fn matrix(frame: &Bound<'_, PyAny>, missing: bool) -> PyResult<(Vec<f64>, Ve
     let batches = batches(reader)?;
     let n_rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     let width = names.len();
-    let mut values = vec![0.0; n_rows * width];
+    let n = n_rows.saturating_mul(width);
+    raised(lehr::memory::room_for(&format!("a table of {n_rows} rows x {width} columns"), n))?;
+    let mut values = vec![0.0; n];
     let mut first = 0;
     for batch in &batches {
         for (j, (column, name)) in batch.columns().iter().zip(&names).enumerate() {
@@ -147,6 +149,15 @@ fn names(parts: &[&dyn Array], name: &str) -> PyResult<Names> {
             DataType::UInt8 => add!(UInt8Type),
             DataType::UInt16 => add!(UInt16Type),
             DataType::UInt32 => add!(UInt32Type),
+            // Categories: numbers of names.
+            DataType::Dictionary(_, _) => {
+                let coded = part.as_any_dictionary();
+                let keys = coded.normalized_keys();
+                match names(&[coded.values().as_ref()], name)? {
+                    Names::Texts(all) => texts.extend(keys.iter().map(|&key| all[key].clone())),
+                    Names::Integers(all) => integers.extend(keys.iter().map(|&key| all[key])),
+                }
+            }
             other => {
                 return Err(data_error(format!(
                     "column {name} is {other}; ids are integers or texts"

@@ -12,7 +12,7 @@ use pyo3::types::PyList;
 
 use crate::arrays::matrix;
 use crate::arrow;
-use crate::errors::guarded;
+use crate::errors::{guarded, parts};
 use crate::lda::Lda;
 use crate::mixture::Mixture;
 use crate::pmf::Pmf;
@@ -151,6 +151,12 @@ fn named(
     }
 }
 
+/// Which columns are the user, the item and the rating, by their usual names.
+#[pyfunction]
+pub fn usual_columns(names: Vec<String>) -> (Option<usize>, Option<usize>, Option<usize>) {
+    lehr::read::usual_columns(&names).into()
+}
+
 /// Documents.
 #[pyclass(frozen, module = "lehr._lehr")]
 pub struct Docs {
@@ -205,6 +211,11 @@ impl Docs {
     #[getter]
     fn names(&self) -> Vec<String> {
         self.data.vocabulary().names().unwrap_or_default().to_vec()
+    }
+
+    /// What someone who reads the file should know, in parts.
+    fn notes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
+        self.data.notes().iter().map(|note| parts(py, note)).collect()
     }
 
     /// The number of words of all documents, each as often as it occurs.

@@ -17,12 +17,13 @@ pub fn raised<T>(result: lehr::Result<T>) -> PyResult<T> {
 }
 
 /// The parts of a message: texts, ("setting", name, value), ("option", name, value) for settings that say how to
-/// read a file, and (action, run).
+/// read a file, ("index", n) for a row or column counted from 0, and (action, run).
 pub fn parts<'py>(py: Python<'py>, message: &Advice) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for part in message.parts() {
         match part {
             Part::Text(text) => list.append(text)?,
+            Part::Index(n) => list.append(("index", n))?,
             Part::Setting { name, value } => {
                 let kind = if is_option(name) { "option" } else { "setting" };
                 list.append((kind, name, value))?;
@@ -75,11 +76,14 @@ fn told<'py>(
 fn class(kind: &ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Data(_) => "DataError",
+        ErrorKind::Memory(_) => "OutOfMemoryError",
         ErrorKind::Parse { .. } => "FormatError",
         ErrorKind::NoRun { .. } => "MissingRunError",
-        ErrorKind::Occupied { .. } | ErrorKind::Run { .. } | ErrorKind::Damaged { .. } => {
-            "RunError"
-        }
+        ErrorKind::Occupied { .. }
+        | ErrorKind::NotEmpty { .. }
+        | ErrorKind::Complete { .. }
+        | ErrorKind::Run { .. }
+        | ErrorKind::Damaged { .. } => "RunError",
         ErrorKind::Diverged { .. } | ErrorKind::Domain { .. } => "DivergedError",
         _ => "LehrError",
     }

@@ -112,6 +112,34 @@ macro_rules! model_class {
                 Ok(($Class::new(fitted), exception))
             }
 
+            /// Fits the model at several sizes: the table as JSON, and the fits to all items, a row each.
+            #[staticmethod]
+            #[pyo3(signature = (data, params, config, grid, watch=None))]
+            fn sweep(
+                py: pyo3::Python<'_>,
+                data: &$Data,
+                params: &str,
+                config: &str,
+                grid: &str,
+                watch: Option<pyo3::Py<pyo3::PyAny>>,
+            ) -> pyo3::PyResult<(String, Vec<Self>)> {
+                use lehr::store::Items;
+                let params = $crate::setting::settings(params)?;
+                let config: lehr::FitConfig = $crate::setting::settings(config)?;
+                let grid: lehr::sweep::Grid = $crate::setting::settings(grid)?;
+                let (swept, exception) = $crate::run::watched(py, watch.as_ref(), |onlooker| {
+                    let source = data.source.as_ref().map(|(path, options)| (&**path, options));
+                    let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
+                    lehr::sweep::fit(items, params, &config, &grid, &*onlooker)
+                })?;
+                if let Some(exception) = exception {
+                    return Err(exception);
+                }
+                let (swept, runs) = swept;
+                let table = serde_json::to_string(&swept.table).expect("plain values become JSON");
+                Ok((table, runs.into_iter().map($Class::new).collect()))
+            }
+
             /// Goes on with new data.
             #[pyo3(signature = (data, config, watch=None))]
             fn partial(

@@ -1,7 +1,9 @@
 //! Latent Dirichlet allocation.
 
 use lehr::fit::State;
+use lehr::lambda::Lambda;
 use lehr::math::table::Table;
+use lehr::memory::room_for;
 use lehr::model::{Judge, Model};
 use lehr::models::{Lda as Core, Stored};
 use lehr::step::engine::Threads;
@@ -52,16 +54,12 @@ fn begins(
 impl Lda {
     /// The parameters of the topics, K rows of V numbers.
     fn components<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
-        let values =
-            computed(py, threads, || Ok(self.fitted.model.components(self.fitted.lambda())))?;
-        self.by_topic(py, values)
+        self.by_topic(py, threads, Core::components)
     }
 
     /// exp(E[ln beta]), K rows of V numbers.
     fn expected_topics<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
-        let values =
-            computed(py, threads, || Ok(self.fitted.model.expected_topics(self.fitted.lambda())))?;
-        self.by_topic(py, values)
+        self.by_topic(py, threads, Core::expected_topics)
     }
 
     /// What was learned or given beside the topics.
@@ -95,6 +93,8 @@ impl Lda {
         let values = computed(py, threads, || {
             self.check(data)?;
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
+            let (n, k) = (data.data.n_items(), model.params().topics);
+            room_for(&format!("an array of {n} documents x {k} topics"), n.saturating_mul(k))?;
             let out = match normalize {
                 true => model.transform(lambda, &data.data),
                 false => model.gamma(lambda, &data.data),
@@ -141,8 +141,19 @@ impl Lda {
         self.fitted.model.check_fits(&data.data, &[])
     }
 
-    fn by_topic<'py>(&self, py: Python<'py>, values: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
+    /// A number for each topic and word.
+    fn by_topic<'py>(
+        &self,
+        py: Python<'py>,
+        threads: usize,
+        numbers: fn(&Core, &Lambda) -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let model = &self.fitted.model;
-        shaped(py, values, &[model.params().topics, model.vocabulary().n_words()])
+        let (k, v) = (model.params().topics, model.vocabulary().n_words());
+        let values = computed(py, threads, || {
+            room_for(&format!("an array of {k} topics x {v} words"), k.saturating_mul(v))?;
+            Ok(numbers(model, self.fitted.lambda()))
+        })?;
+        shaped(py, values, &[k, v])
     }
 }

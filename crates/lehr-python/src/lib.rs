@@ -7,6 +7,7 @@
 mod anneal;
 mod arrays;
 mod arrow;
+mod command_line;
 mod data;
 mod errors;
 mod fitted;
@@ -33,7 +34,9 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     lehr::for_each_model!(add_classes);
     module.add_function(wrap_pyfunction!(anneal::weights, module)?)?;
+    module.add_function(wrap_pyfunction!(command_line::run_command_line, module)?)?;
     module.add_function(wrap_pyfunction!(setting::tables, module)?)?;
+    module.add_function(wrap_pyfunction!(data::usual_columns, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::model_name, module)?)
 }

@@ -2,8 +2,9 @@
 
 use lehr::fit::State;
 use lehr::lambda::Lambda;
+use lehr::memory::room_for;
 use lehr::model::Model;
-use lehr::models::mixture::{Component, Covariance};
+use lehr::models::mixture::{Component, Covariance, too_far};
 use lehr::models::{Mixture as Core, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -136,11 +137,35 @@ impl Mixture {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let k = self.fitted.model.params().components;
+        let n = data.data.n_items();
         let values = computed(py, threads, || {
             self.check(data)?;
-            Ok(self.fitted.model.responsibilities(self.fitted.lambda().table(), &data.data))
+            let what = format!("an array of {n} x {k} responsibilities");
+            room_for(&what, n.saturating_mul(k))?;
+            let model = &self.fitted.model;
+            let values = model.responsibilities(self.fitted.lambda().table(), &data.data);
+            match values.iter().position(|share| !share.is_finite()) {
+                None => Ok(values),
+                Some(at) => Err(too_far(at / k)),
+            }
         })?;
-        shaped(py, values, &[data.data.n_items(), k])
+        shaped(py, values, &[n, k])
+    }
+
+    /// The component that has most of each item; no row of K numbers is made for it.
+    fn labels<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Points,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let labels = computed(py, threads, || {
+            self.check(data)?;
+            room_for("labels of all items", data.data.n_items().saturating_mul(2))?;
+            let labels = self.fitted.model.labels(self.fitted.lambda().table(), &data.data)?;
+            Ok(labels.into_iter().map(i64::from).collect())
+        })?;
+        Ok(vector::<i64>(py, labels))
     }
 
     /// Each item's part of the bound.
@@ -172,6 +197,8 @@ impl Mixture {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let imputed = computed(py, threads, || {
             self.check(data)?;
+            let n = data.data.n_items().saturating_mul(2 * data.data.n_dims());
+            room_for("all values and their deviations", n)?;
             Ok(self.fitted.model.impute(self.fitted.lambda().table(), &data.data))
         })?;
         let shape = [data.data.n_items(), data.data.n_dims()];
@@ -186,6 +213,8 @@ impl Mixture {
         seed: u64,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (values, labels) = computed(py, 1, || {
+            let what = format!("{n} draws of {} numbers", self.n_dims());
+            room_for(&what, n.saturating_mul(self.n_dims() + 2))?;
             Ok(self.fitted.model.sample(self.fitted.lambda().table(), n, seed))
         })?;
         let d = values.len().checked_div(n).unwrap_or(0);

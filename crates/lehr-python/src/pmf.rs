@@ -2,6 +2,7 @@
 
 use lehr::data::{Ids, Side};
 use lehr::fit::State;
+use lehr::memory::room_for;
 use lehr::models::pmf::{By, Factor};
 use lehr::models::{Pmf as Core, Stored};
 use pyo3::prelude::*;
@@ -96,6 +97,8 @@ impl Pmf {
         let n_items = model.ids(Side::Item).len();
         let (means, ratings) = computed(py, threads, || {
             model.check_fits(&data.data, &[])?;
+            let what = format!("an array of the ratings of {n_items} items by {n_users} users");
+            room_for(&what, if with_ratings { n_users.saturating_mul(n_items) } else { 0 })?;
             let lambda = self.fitted.lambda();
             let folded = model.fold_in(lambda, &data.data);
             // Those of whom nothing new is known are as they were, or at the prior.
@@ -126,12 +129,15 @@ impl Pmf {
         Ok((shaped(py, means, &[n_users, width])?, ratings))
     }
 
-    /// The model with the users and items of new ratings in it.
-    fn absorb(&self, py: Python<'_>, data: &Ratings, threads: usize) -> PyResult<Self> {
+    /// The model with the users and items of new ratings in it, and how many ratings were left out because the
+    /// model was fitted to another rating of the pair.
+    fn absorb(&self, py: Python<'_>, data: &Ratings, threads: usize) -> PyResult<(Self, usize)> {
         computed(py, threads, || {
-            self.fitted.model.check_fits(&data.data, &[])?;
-            let (model, lambda) = self.fitted.model.absorb(self.fitted.lambda(), &data.data)?;
-            Ok(Pmf::new(self.fitted.with(model, lambda)))
+            let model = &self.fitted.model;
+            model.check_fits(&data.data, &[])?;
+            let n_changed = model.n_changed(&data.data);
+            let (model, lambda) = model.absorb(self.fitted.lambda(), &data.data)?;
+            Ok((Pmf::new(self.fitted.with(model, lambda)), n_changed))
         })
     }
 

@@ -1,54 +1,100 @@
 //! Work beside the interpreter: thread pools of our own, and fits that can be watched and interrupted.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use lehr::ErrorKind;
 use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
+use lehr::math::stop::Stop;
 use lehr::settings::Plan;
+use lehr::store::RunResult;
+use lehr::sweep::Onlooker;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{broken, guarded, raised};
+use crate::errors::{broken, raised};
 
 /// How often signals are looked for.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs `work` in a pool of so many threads (0: all cores) while the interpreter is free. Never the global
-/// pool: its threads would be missing after a fork.
+/// pool: its threads would be missing after a fork. This thread looks for signals meanwhile; an exception of theirs
+/// ends the work in the middle.
 pub fn computed<T: Send>(
     py: Python<'_>,
     threads: usize,
     work: impl FnOnce() -> lehr::Result<T> + Send,
 ) -> PyResult<T> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let stop = Stop::new(Some(Arc::clone(&flag)), None);
     py.detach(|| {
-        guarded(|| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            let wrong = |error: rayon::ThreadPoolBuildError| {
-                lehr::Error::config("threads", threads, format!("{error}; try fewer"))
-            };
-            pool.map_err(wrong)?.install(work)
-        })
+        let adopted = stop.clone();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(lehr::threads::number(threads))
+            .start_handler(move |_| adopted.adopt())
+            .build();
+        let wrong = |error: rayon::ThreadPoolBuildError| {
+            lehr::Error::config("threads", threads, format!("{error}; try fewer"))
+        };
+        let pool = raised(pool.map_err(wrong))?;
+        let (working, done) = channel::<Message>();
+        let (mut outcome, mut exception) = (None, None);
+        pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                let _working = working; // until the end of the work
+                outcome = Some(catch_unwind(AssertUnwindSafe(|| stop.heed(work))));
+            });
+            while let Err(RecvTimeoutError::Timeout) = done.recv_timeout(TICK) {
+                if exception.is_none() {
+                    exception = Python::attach(|py| py.check_signals()).err();
+                    flag.fetch_or(exception.is_some(), Ordering::Relaxed);
+                }
+            }
+        });
+        match (exception, outcome.expect("the scope has waited for it")) {
+            (Some(exception), _) => Err(exception),
+            (None, Err(panic)) => Err(broken(panic)),
+            (None, Ok(Ok(result))) => raised(result),
+            (None, Ok(Err(why))) => raised(Err(ErrorKind::Stopped(why.into()).into())),
+        }
     })
 }
 
 /// What a fit tells while it runs.
 enum Message {
-    Begins { steps: u64, n_init: u32 },
+    Begins {
+        steps: u64,
+        n_init: u32,
+    },
+    Stage(String),
     Observed(Box<Observation>),
-    Stepped { step: u64 },
+    Stepped {
+        step: u64,
+        pass_ends: bool,
+    },
+    /// The runs of a sweep.
+    Swept {
+        done: usize,
+        runs: usize,
+    },
 }
 
 /// Sends what a fit tells to the thread that waits for it.
-struct Messenger {
+pub struct Messenger {
     to: Sender<Message>,
     /// Whether anybody listens.
     heard: bool,
     stop: Arc<AtomicBool>,
     told: Instant,
+    /// What is run, once that is known.
+    plan: Option<Plan>,
+    /// Runs of a sweep: all of them, and those that have ended.
+    runs: AtomicUsize,
+    done: AtomicUsize,
 }
 
 impl Messenger {
@@ -63,6 +109,11 @@ impl Messenger {
 impl Watcher for Messenger {
     fn begins(&mut self, plan: &Plan, _progress: &Progress) {
         self.send(Message::Begins { steps: plan.steps - plan.origin, n_init: plan.n_init });
+        self.plan = Some(plan.clone());
+    }
+
+    fn stage(&mut self, line: &str) {
+        self.send(Message::Stage(line.into()));
     }
 
     fn observe(&mut self, observation: &Observation) -> lehr::Result<()> {
@@ -71,11 +122,32 @@ impl Watcher for Messenger {
     }
 
     fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
-        if self.heard && self.told.elapsed() >= TICK {
+        if !self.heard {
+            return Ok(());
+        }
+        let ends = |plan: &Plan| plan.ends_epoch(plan.own_step(state.step));
+        let pass_ends = self.plan.as_ref().is_some_and(ends);
+        if pass_ends || self.told.elapsed() >= TICK {
             self.told = Instant::now();
-            self.send(Message::Stepped { step: state.step });
+            self.send(Message::Stepped { step: state.step, pass_ends });
         }
         Ok(())
+    }
+
+    fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        Some(Arc::clone(&self.stop))
+    }
+}
+
+impl Onlooker for Messenger {
+    fn begins(&self, runs: usize, done: usize) {
+        self.runs.store(runs, Ordering::Relaxed);
+        self.done.store(done, Ordering::Relaxed);
+    }
+
+    fn ended(&self, _name: &str, _result: &RunResult) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.send(Message::Swept { done, runs: self.runs.load(Ordering::Relaxed) });
     }
 
     fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
@@ -90,12 +162,19 @@ impl Watcher for Messenger {
 pub fn watched<T: Send>(
     py: Python<'_>,
     watch: Option<&Py<PyAny>>,
-    work: impl FnOnce(&mut dyn Watcher) -> lehr::Result<T> + Send,
+    work: impl FnOnce(&mut Messenger) -> lehr::Result<T> + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let stop = Arc::new(AtomicBool::new(false));
     let (to, from) = channel();
-    let mut messenger =
-        Messenger { to, heard: watch.is_some(), stop: Arc::clone(&stop), told: Instant::now() };
+    let mut messenger = Messenger {
+        to,
+        heard: watch.is_some(),
+        stop: Arc::clone(&stop),
+        told: Instant::now(),
+        plan: None,
+        runs: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+    };
     let (joined, exception) = py.detach(move || {
         std::thread::scope(move |scope| {
             let mut exception = None;
@@ -150,11 +229,22 @@ fn tell(py: Python<'_>, watch: &Py<PyAny>, message: Message) -> PyResult<()> {
             facts.set_item("seconds", seen.seconds)?;
             facts.set_item("bound", seen.bound)?;
             facts.set_item("heldout", seen.heldout)?;
+            facts.set_item("closing", seen.closing)?;
             "observed"
         }
-        Message::Stepped { step } => {
+        Message::Stage(line) => {
+            facts.set_item("line", line)?;
+            "stage"
+        }
+        Message::Stepped { step, pass_ends } => {
             facts.set_item("step", step)?;
+            facts.set_item("pass_ends", pass_ends)?;
             "stepped"
+        }
+        Message::Swept { done, runs } => {
+            facts.set_item("done", done)?;
+            facts.set_item("runs", runs)?;
+            "swept"
         }
     };
     watch.call1(py, (name, facts)).map(drop)

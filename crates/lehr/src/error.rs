@@ -7,8 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::fit::stop::StopReason;
+use crate::models::TABLES;
 
-pub use advice::{Advice, Part, Verb, action, advice, setting};
+pub use advice::{Advice, Part, Verb, action, advice, index, setting};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -52,6 +53,9 @@ pub enum ErrorKind {
     /// The data do not fit the model (too few rows, a wrong width, a constant column).
     #[error("{0}")]
     Data(Advice),
+    /// It needs more memory than there is; nothing was begun.
+    #[error("{0}")]
+    Memory(Advice),
     /// A parameter left its domain and could not be brought back.
     #[error("step {step}: row {row} of {model} left its domain: {message}")]
     Domain {
@@ -65,8 +69,10 @@ pub enum ErrorKind {
         message: Advice,
     },
     /// The bound is no number any more.
-    #[error("the bound became {bound} at step {step}; {}", too_extreme())]
+    #[error("the bound became {bound} at step {step}; {}", too_extreme(model))]
     Diverged {
+        /// The model's name.
+        model: String,
         /// What it became.
         bound: f64,
         /// The step after which it was found.
@@ -114,6 +120,25 @@ pub enum ErrorKind {
         /// Whether it is another run; else it is a file.
         is_run: bool,
     },
+    /// A new run cannot begin among files that are not of a run.
+    #[error(
+        "{}: is not empty ({} is in it); a run has a directory of its own, so choose another one",
+        path.display(), file.display()
+    )]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+        /// A file in it.
+        file: PathBuf,
+    },
+    /// There is nothing left to do in a run.
+    #[error("{}: {}", path.display(), complete(path, *stop))]
+    Complete {
+        /// The directory.
+        path: PathBuf,
+        /// Why it ended.
+        stop: StopReason,
+    },
     /// A run directory or its checkpoint cannot be used for another reason.
     #[error("{}: {message}", path.display())]
     Run {
@@ -124,13 +149,19 @@ pub enum ErrorKind {
     },
 }
 
-fn too_extreme() -> Advice {
-    advice![
-        "the data are too extreme for this model and these settings: look for outliers, rescale the \
-         columns, or try ",
-        setting("exact").to(true),
-        " where the model has that",
-    ]
+fn too_extreme(model: &str) -> Advice {
+    let what = "the data or the settings are too extreme for this model: look for outliers, rescale the columns, bring \
+                settings nearer to their defaults";
+    let tables = TABLES.iter().find(|tables| tables.model == model);
+    match tables.is_some_and(|tables| tables.own.iter().any(|own| own.name == "exact")) {
+        true => advice![what, ", or try ", setting("exact").to(true)],
+        false => what.into(),
+    }
+}
+
+fn complete(path: &Path, stop: StopReason) -> Advice {
+    let what = format!("this run is complete ({stop}); give it more steps with ");
+    advice![what, action(Verb::MoreSteps).with(path)]
 }
 
 fn stopped(why: StopReason) -> Advice {
@@ -197,16 +228,19 @@ impl Error {
     pub fn message(&self) -> Advice {
         match self.kind() {
             ErrorKind::Config { allowed, .. } => allowed.clone(),
-            ErrorKind::Data(message) => message.clone(),
+            ErrorKind::Data(message) | ErrorKind::Memory(message) => message.clone(),
             ErrorKind::Parse { position, message } => message.behind(format!("{position}: ")),
             ErrorKind::Run { path, message } => message.behind(format!("{}: ", path.display())),
             ErrorKind::Domain { model, row, step, message } => {
                 message.behind(format!("step {step}: row {row} of {model} left its domain: "))
             }
-            ErrorKind::Diverged { bound, step } => {
-                too_extreme().behind(format!("the bound became {bound} at step {step}; "))
+            ErrorKind::Diverged { model, bound, step } => {
+                too_extreme(model).behind(format!("the bound became {bound} at step {step}; "))
             }
             ErrorKind::Stopped(why) => stopped(*why),
+            ErrorKind::Complete { path, stop } => {
+                complete(path, *stop).behind(format!("{}: ", path.display()))
+            }
             _ => self.to_string().into(),
         }
     }
@@ -218,8 +252,13 @@ impl Error {
 
     /// A setting that cannot work.
     pub fn config(field: &str, value: impl fmt::Display, allowed: impl Into<Advice>) -> Self {
-        ErrorKind::Config { field: field.into(), value: value.to_string(), allowed: allowed.into() }
-            .into()
+        let value = in_short(value.to_string());
+        ErrorKind::Config { field: field.into(), value, allowed: allowed.into() }.into()
+    }
+
+    /// More memory than there is.
+    pub fn memory(message: impl Into<Advice>) -> Self {
+        ErrorKind::Memory(message.into()).into()
     }
 
     /// Data that do not fit.
@@ -255,6 +294,29 @@ impl Error {
     }
 }
 
+/// A number of hundreds of digits as 1e300; other texts as they are.
+fn in_short(value: String) -> String {
+    const LONGEST: usize = 24;
+    let is_number = |text: &&str| text.bytes().all(|b| b.is_ascii_digit() || b"+-.".contains(&b));
+    let short = |part: &str| match Some(part).filter(|part| part.len() > LONGEST).filter(is_number)
+    {
+        Some(long) => long.parse::<f64>().map_or(long.to_string(), |x| format!("{x:e}")),
+        None => part.to_string(),
+    };
+    // Schedules are numbers with signs between them.
+    if value.len() <= LONGEST {
+        return value;
+    }
+    let is_sign = |c: char| matches!(c, ':' | ',');
+    value
+        .split_inclusive(is_sign)
+        .map(|part| match part.strip_suffix(is_sign) {
+            Some(number) => short(number) + &part[number.len()..],
+            None => short(part),
+        })
+        .collect()
+}
+
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Error(Box::new(kind))
@@ -285,6 +347,18 @@ mod tests {
         let error = Error::parse_at(Path::new("a.csv"), 3, Some("age".into()), "empty cell");
         assert_eq!(error.to_string(), "a.csv, line 3, column age: empty cell");
         assert_eq!(Error::parse(Path::new("a.npy"), "cut").to_string(), "a.npy: cut");
+    }
+
+    #[test]
+    fn a_number_is_not_written_out_to_its_three_hundredth_digit() {
+        for (value, written) in [
+            ((-1e300).to_string(), "-1e300"),
+            (1e-300.to_string(), "1e-300"),
+            ("0.1234567890123456789".into(), "0.1234567890123456789"),
+            ("a very long value that is no number".into(), "a very long value that is no number"),
+        ] {
+            assert_eq!(Error::config("tol", value, "x").to_string(), format!("tol = {written}: x"));
+        }
     }
 
     #[test]
@@ -323,9 +397,31 @@ mod tests {
             assert_eq!(error.told(shout), expected);
             assert_eq!(error.told(|_| None), error.to_string());
         }
-        let diverged = Error::from(ErrorKind::Diverged { bound: f64::NAN, step: 3 });
-        assert!(diverged.told(shout).contains("or try EXACTtrue where"), "{diverged}");
+        let of = |model: &str| {
+            Error::from(ErrorKind::Diverged { model: model.into(), bound: f64::NAN, step: 3 })
+        };
+        let diverged = of("lda");
+        assert!(diverged.told(shout).ends_with(", or try EXACTtrue"), "{diverged}");
         assert_eq!(diverged.told(|_| None), diverged.to_string());
+        assert!(
+            of("gmm").to_string().ends_with("nearer to their defaults"),
+            "a mixture has no exact"
+        );
+    }
+
+    #[test]
+    fn large_numbers_are_short() {
+        for (value, expected) in [
+            (1e300.to_string(), "1e300"),
+            ((-1.5e-300).to_string(), "-1.5e-300"),
+            (format!("geometric:{}:150", 1e300), "geometric:1e300:150"),
+            (u64::MAX.to_string(), "18446744073709551615"),
+            ("a text of the user's that is long, and no number".into(), "a text of the user's"),
+        ] {
+            let text = Error::config("x", value, "no").to_string();
+            assert!(text.starts_with(&format!("x = {expected}")), "{text}");
+            assert!(text.len() < 70, "{text}");
+        }
     }
 
     #[test]

@@ -51,18 +51,22 @@ pub mod models;
 pub mod read;
 pub mod settings;
 pub mod store;
+pub mod sweep;
 pub mod write;
 
 // For lehr's own crates and tests; nothing here is promised to stay.
 #[doc(hidden)]
 pub mod lambda;
-mod memory;
 #[doc(hidden)]
 pub mod math;
+#[doc(hidden)]
+pub mod memory;
 #[doc(hidden)]
 pub mod stats;
 #[doc(hidden)]
 pub mod step;
+#[doc(hidden)]
+pub mod threads;
 
 pub use data::{Docs, Points, Ratings};
 pub use error::{Error, ErrorKind, Result};

@@ -1,5 +1,7 @@
 //! A configuration file in TOML: `[fit]`, `[model]` and `[data]`, which flags are laid over.
 
+use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +12,7 @@ use serde_path_to_error::Segment;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-use lehr::settings::Setting;
+use lehr::settings::{Kind, Setting, either};
 
 /// The tables that a file can have.
 const SECTIONS: [&str; 3] = ["fit", "model", "data"];
@@ -27,12 +29,10 @@ impl ConfigFile {
     /// Reads a file, or gives an empty one.
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(ConfigFile::default()) };
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            anyhow!("{}: cannot read the configuration: {error}", path.display())
-        })?;
+        let text = text_of(path)?;
         let mut file = ConfigFile { path: path.into(), text, tables: Table::new() };
         file.tables = toml::from_str(&file.text)
-            .map_err(|error| file.wrong(error.span(), error.message()))?;
+            .map_err(|error| file.wrong(error.span(), plainly(error.message())))?;
         for (name, value) in &file.tables {
             if !SECTIONS.contains(&name.as_str()) {
                 return Err(file.wrong(file.key(&[name]), unknown(name, SECTIONS)));
@@ -75,12 +75,21 @@ impl ConfigFile {
                 Some(Segment::Map { key }) => key.clone(),
                 _ => String::new(),
             };
-            let said = error.inner().message();
+            let setting = known.iter().find(|setting| setting.name == field);
+            let own = error.inner().message();
+            let wrong = setting.zip(table.get(&field)).and_then(|(s, value)| wrong_kind(s, value));
+            // Lists of numbers say more of themselves, unless they are none.
+            let wrong = wrong.filter(|_| {
+                let is_list = setting.is_some_and(|setting| matches!(setting.kind, Kind::Numbers));
+                !is_list || own.starts_with("invalid type")
+            });
+            let said = wrong.unwrap_or_else(|| own.to_string());
             let place = self.value(&[section, &field]);
             match table.get(&field) {
                 Some(value) if place.is_none() => {
                     // It comes from a flag.
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                    let said = error.inner().message();
                     lehr::Error::config(&field, value, said).into()
                 }
                 _ => self.wrong(place, said),
@@ -117,6 +126,73 @@ impl ConfigFile {
         let (key, value) = table.iter().find(|(key, _)| key.get_ref() == last)?;
         Some((key.span(), value.span()))
     }
+}
+
+/// What the parser says, in plain words where its own are those of programs.
+fn plainly(said: &str) -> String {
+    match said.starts_with("invalid type: integer") {
+        true => format!("the number is too large; the largest is {}", i64::MAX),
+        false => said.to_string(),
+    }
+}
+
+/// The most bytes of a configuration.
+const MOST: u64 = 1 << 20;
+
+/// What a file holds, if it can be a configuration.
+fn text_of(path: &Path) -> anyhow::Result<String> {
+    let cannot = |error: std::io::Error| {
+        anyhow!("{}: cannot read the configuration: {error}", path.display())
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(cannot)?;
+    file.take(MOST + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MOST {
+        let file = path.display();
+        return Err(anyhow!(
+            "{file}: has more than 1 MiB, and is hardly a configuration; give a TOML file"
+        ));
+    }
+    let not_text = |_| anyhow!("{}: is not UTF-8; give a TOML file", path.display());
+    String::from_utf8(bytes).map_err(not_text)
+}
+
+/// What is wrong with a value that is not of its setting's kind, in words; none if something else is wrong with it.
+fn wrong_kind(setting: &Setting, value: &Value) -> Option<String> {
+    let found = match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Float(x) if x.abs() >= 1e15 => format!("{x:e}"),
+        Value::Float(x) => x.to_string(),
+        Value::Array(_) => "a list".into(),
+        Value::Table(_) => "a table".into(),
+        Value::Datetime(_) => "a date".into(),
+        other => other.to_string(),
+    };
+    let is_number = matches!(value, Value::Integer(_) | Value::Float(_));
+    let list_of = |is: fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(is));
+    let needed = match (setting.kind, value) {
+        (Kind::Whole | Kind::Seed, Value::Integer(0..)) => "is too large".to_string(),
+        (Kind::Whole | Kind::Seed, Value::Integer(_)) => "must be 0 or more".to_string(),
+        (Kind::Whole | Kind::Seed, _) => "must be a whole number, such as 10".to_string(),
+        (Kind::Number, _) if !is_number => "must be a number, such as 0.5".to_string(),
+        (Kind::Seconds, _) if !is_number => "must be a number of seconds, such as 90".to_string(),
+        (Kind::Numbers, _) if !list_of(|x| x.is_float() || x.is_integer()) => {
+            "must be a list of numbers, such as [1.5, 2]".to_string()
+        }
+        (Kind::Toggle(_), _) if !value.is_bool() => "must be true or false".to_string(),
+        (Kind::Choice(names), _) if !names.iter().any(|name| value.as_str() == Some(name)) => {
+            format!("must be {}", either(names))
+        }
+        (Kind::Schedule(_), _) if !(is_number || value.is_str()) => {
+            "must be a number or a text".to_string()
+        }
+        (Kind::Text | Kind::Path, _) if !value.is_str() => "must be a text in quotes".to_string(),
+        (Kind::Texts, _) if !list_of(Value::is_str) => {
+            "must be a list of texts, such as [\"a\", \"b\"]".to_string()
+        }
+        _ => return None,
+    };
+    Some(format!("`{}` = {found}: {needed}", setting.name))
 }
 
 fn unknown<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {

@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use lehr::FitConfig;
 use lehr::models::TABLES;
-use lehr::settings::{FIT, Setting, Tables, Variant, varied};
+use lehr::settings::{FIT, Flag, Setting, Tables, Variant, varied};
 
 use super::config::ConfigFile;
 use super::flags::{given, with_flags};
 use crate::models::Served;
+use crate::output::{data_path, folder_path};
 
 /// What to print.
 #[derive(Debug, Clone, Copy, Args)]
@@ -38,6 +39,8 @@ pub struct About {
     pub examples: &'static str,
     /// The setting that every fit has to be given, and how to ask for it.
     pub required: (&'static str, &'static str),
+    /// The settings of the model and its data that people use, which `-h` shows.
+    pub usual: &'static [&'static str],
     /// What the name of the model says.
     pub implied: &'static [(&'static str, &'static str)],
     /// What the setting `preset` can be, if the model has one.
@@ -48,7 +51,7 @@ pub struct About {
 pub type Preset = (&'static str, fn() -> anyhow::Result<(Table, Table)>);
 
 /// The models that can be fitted.
-fn models() -> impl Iterator<Item = &'static About> {
+pub(super) fn models() -> impl Iterator<Item = &'static About> {
     macro_rules! abouts {
         ($($module:ident $Model:ident),*) => { [$(<lehr::models::$Model as Served>::ABOUT),*] };
     }
@@ -64,12 +67,43 @@ impl About {
         let tables = self.tables();
         let data = Arg::new("data").value_name("DATA").required(true).help(self.data);
         let command = Command::new(self.model).after_help(self.examples);
-        let command = command.arg(data.value_parser(value_parser!(PathBuf)));
+        let command = command.arg(data.value_parser(data_path()));
         let command = with_flags(with_flags(command, tables.own), tables.data);
+        // Not for clap, since a configuration file may have it as well.
+        let command = command.mut_arg(self.required.0, |arg| {
+            let help = arg.get_help().map(|help| format!("{help} [required]")).unwrap_or_default();
+            arg.help(help)
+        });
+        let size = match tables.own.iter().find(|setting| setting.name == self.required.0) {
+            Some(Setting { flag: Flag::Short(letter), value_name, .. }) => {
+                format!("-{letter} <{value_name}>")
+            }
+            _ => unreachable!("what is required has a letter"),
+        };
+        let command =
+            command.override_usage(format!("lehr fit {} {size} [OPTIONS] <DATA>", self.model));
         let config = "A TOML file with settings in [fit], [model] and [data]; flags go on top";
         // Last: the flags of others bring their own titles.
-        FitFlags::augment(command, &tables.of_fit(), config).about(self.title)
+        let command =
+            FitFlags::augment(command, &tables.of_fit(), DIRECTORY, config).about(self.title);
+        let flag = |id, long, help| {
+            let arg = Arg::new(id).long(long).help(help).help_heading("Run");
+            arg.action(ArgAction::SetTrue)
+        };
+        let dry_run = "Say what the fit would read, make and take, and leave nothing behind";
+        let dry_run = flag("dry_run", "dry-run", dry_run);
+        let print = "Print all settings as a file for --config, defaults included, and do not fit";
+        let print = flag("print_config", "print-config", print).conflicts_with("dry_run");
+        with_help(command.args([dry_run, print]))
     }
+}
+
+/// A command with many options, whose help is on one screen or in full.
+pub(super) fn with_help(command: Command) -> Command {
+    let help = "Print help (see more with --help)";
+    let arg = Arg::new("help").short('h').long("help").action(ArgAction::Help);
+    let command = command.disable_help_flag(true).disable_version_flag(true);
+    command.arg(arg.help(help).help_heading("Run"))
 }
 
 /// The tables of a model.
@@ -86,8 +120,14 @@ pub struct FitArgs {
     pub data: PathBuf,
     /// How to fit.
     pub fit: FitFlags,
+    /// Whether to say what it would take, and no more.
+    pub dry_run: bool,
+    /// Whether to print the settings, and no more.
+    pub print_config: bool,
     own: Table,
     options: Table,
+    /// How many starts there are, if nothing is said; none leaves that to the library.
+    usual_starts: Option<i64>,
 }
 
 /// What a fit is asked for.
@@ -125,11 +165,22 @@ impl FitArgs {
             own = over(preset_own, own);
             fit = over(preset_fit, fit);
         }
+        if let Some(starts) = self.usual_starts {
+            fit.entry("n_init").or_insert(Value::Integer(starts));
+        }
         Ok(Request {
             params: file.settings("model", self.tables.own, own)?,
             options: file.settings("data", self.tables.data, laid("data", &self.options))?,
             config: file.settings("fit", FIT, fit)?,
         })
+    }
+
+    /// The size of a model that is one of several, and its starts unless they are given.
+    pub(super) fn of_each(&mut self, size: i64, starts: i64) {
+        let about = models().find(|about| about.model == self.tables.model);
+        let required = about.map(|about| about.required.0).unwrap_or_default();
+        self.own.insert(required.to_string(), Value::Integer(size));
+        self.usual_starts = Some(starts);
     }
 
     /// The settings of a model and of its fit that a preset has.
@@ -177,12 +228,17 @@ impl FromArgMatches for FitArgs {
             matches.subcommand().ok_or(clap::Error::new(ErrorKind::MissingSubcommand))?;
         let tables = tables_of(model).ok_or(clap::Error::new(ErrorKind::InvalidSubcommand))?;
         let data = matches.get_one::<PathBuf>("data").cloned();
+        // A sweep does not have them.
+        let is_given = |name: &str| matches!(matches.try_get_one(name), Ok(Some(true)));
         Ok(FitArgs {
+            dry_run: is_given("dry_run"),
+            print_config: is_given("print_config"),
             tables,
             data: data.ok_or(clap::Error::new(ErrorKind::MissingRequiredArgument))?,
             fit: FitFlags::of(matches)?,
             own: given(matches, tables.own),
             options: given(matches, tables.data),
+            usual_starts: None,
         })
     }
 
@@ -217,14 +273,20 @@ const PARTIAL: &[Variant] = &[
     Variant::of("n_init").hidden(),
 ];
 
+const DIRECTORY: &str = "The run directory to make [default: runs/MODEL-N]";
+
 impl FitFlags {
-    fn augment(command: Command, settings: &[Setting], config: &'static str) -> Command {
-        let output = Arg::new("output").short('o').long("output").value_name("DIR");
-        let output = output.help("The run directory to make [default: runs/MODEL-N]");
+    pub(super) fn augment(
+        command: Command,
+        settings: &[Setting],
+        output: &'static str,
+        config: &'static str,
+    ) -> Command {
+        let output = Arg::new("output").short('o').long("output").value_name("DIR").help(output);
         let config = Arg::new("config").long("config").value_name("FILE").help(config);
-        let paths = [output, config]
-            .map(|arg| arg.value_parser(value_parser!(PathBuf)).help_heading("Run"));
-        let command = with_flags(command.args(paths), settings);
+        let paths = [output.value_parser(folder_path()), config.value_parser(data_path())];
+        let command = command.args(paths.map(|arg| arg.help_heading("Run")));
+        let command = with_flags(command, settings);
         OutputArgs::augment_args(command.next_help_heading("Run"))
     }
 
@@ -236,23 +298,13 @@ impl FitFlags {
             print: OutputArgs::from_arg_matches(matches)?,
         })
     }
-
-    /// The run directory: as asked, or the first of runs/NAME-1, runs/NAME-2, ... that is free.
-    pub fn directory(&self, name: &str) -> PathBuf {
-        self.output.clone().unwrap_or_else(|| {
-            (1..)
-                .map(|i| Path::new("runs").join(format!("{name}-{i}")))
-                .find(|path| !path.exists())
-                .expect("there are always more numbers")
-        })
-    }
 }
 
 impl Args for FitFlags {
     fn augment_args(command: Command) -> Command {
         let config =
             "A TOML file with settings in [fit], instead of those of the run; flags go on top";
-        FitFlags::augment(command, &varied(FIT, PARTIAL), config)
+        FitFlags::augment(command, &varied(FIT, PARTIAL), DIRECTORY, config)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -56,7 +56,7 @@ fn flag(setting: &Setting) -> Option<Arg> {
         Kind::Choice(names) => arg.value_parser(PossibleValuesParser::new(names)),
         // A path has to be a text that a configuration file could hold.
         Kind::Text | Kind::Path => arg,
-        Kind::Texts => arg.value_delimiter(',').action(ArgAction::Append),
+        Kind::Texts => number(arg).value_delimiter(',').action(ArgAction::Append),
         Kind::Numbers => return None,
     })
 }

@@ -7,17 +7,28 @@ mod fit;
 mod flags;
 mod recommend;
 mod reproduce;
+mod screen;
+mod shell;
+mod sweep;
 
 pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs};
 pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
 pub use recommend::{Ranking, RecommendArgs};
 pub use reproduce::ReproduceArgs;
+pub use shell::{CompletionsArgs, ManArgs};
+pub use sweep::SweepArgs;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use lehr::write::TableFormat;
+
+use crate::look::Colour;
+use crate::output::{Force, data_path, file_path, folder_path};
 use crate::text::{parse_number, parse_whole};
 
 /// Bayesian clustering, topics and recommendations by annealed variational inference (SVI+).
@@ -26,14 +37,29 @@ use crate::text::{parse_number, parse_whole};
 /// factorisations (PMF) to ratings, with bounds that leave out no constant, the same bits on any
 /// number of threads, and runs that can be stopped and resumed.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "Begin with 'lehr demo'. Every command explains itself with --help.\n\
-    Exit codes: 0 done (a --time limit counts), 1 interrupted with a usable model, 2 error,\n\
-    130 ended by a signal before there was a model, or by a second one.")]
+#[command(name = "lehr", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = examples::LEHR)]
 pub struct Cli {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+    /// When there are colours; auto is in a terminal, unless NO_COLOR is set.
+    // Hidden, or every command would list it: the end of help has it.
+    #[arg(long, alias = "colour", global = true, hide = true, value_name = "WHEN")]
+    #[arg(value_enum, default_value_t = Colour::Auto)]
+    pub color: Colour,
+}
+
+impl Cli {
+    /// What was typed, or what is to be said instead: help, or what is wrong.
+    pub fn read(args: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = Cli::command().color(Colour::asked(args).of_help());
+        if screen::is_asked(args) {
+            command = screen::of_usual(command);
+        }
+        let matches = command.try_get_matches_from_mut(args)?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 /// The commands.
@@ -42,7 +68,10 @@ pub struct Cli {
 pub enum Command {
     /// Fit a model to a file and leave a run directory.
     Fit(FitArgs),
-    /// Continue a run that was stopped, or give a finished one more steps.
+    /// Fit a model at several sizes and say how many components, topics or dimensions to take.
+    #[command(after_help = examples::SWEEP)]
+    Sweep(SweepArgs),
+    /// Continue a run or a sweep that was stopped, or give a finished one more steps.
     Resume(ResumeArgs),
     /// Go on with a fitted model on new data, into a run of its own.
     #[command(after_help = examples::PARTIAL)]
@@ -54,7 +83,7 @@ pub enum Command {
     /// users and items.
     #[command(after_help = examples::TRANSFORM)]
     Transform(TransformArgs),
-    /// Show a run: components, topics or latent dimensions, bound, why it stopped.
+    /// Show a run or a sweep: components, topics or latent dimensions, bound, why it stopped.
     Show(ShowArgs),
     /// Show the topics of an LDA run: sizes, words, how well these go together.
     #[command(after_help = examples::TOPICS)]
@@ -70,6 +99,12 @@ pub enum Command {
     /// Run the paper's experiments again: figures, raw runs, and a page with a verdict on every claim.
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(ReproduceArgs),
+    /// Print what makes a shell complete lehr's commands, flags and their values.
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for every command into a folder.
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 /// `lehr resume`.
@@ -88,6 +123,9 @@ pub struct ResumeArgs {
     /// Stop after this long: seconds, or 90s, 5m, 2h.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = crate::text::parse_seconds)]
     pub time: Option<f64>,
+    /// Where the data are now, if they were moved or came through a pipe; they must be the same.
+    #[arg(long, value_name = "FILE", value_parser = data_path())]
+    pub data: Option<PathBuf>,
     /// Threads; 0 uses all cores. Does not change results.
     #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub threads: Option<usize>,
@@ -101,7 +139,8 @@ pub struct ResumeArgs {
 pub struct PartialArgs {
     /// The run directory to go on from; it stays as it is.
     pub run: PathBuf,
-    /// The new data, in any format that fit reads.
+    /// The new data, in any format that fit reads; - is standard input.
+    #[arg(value_parser = data_path())]
     pub data: PathBuf,
     /// How to read them; by default as in the run, points by the names of the model's columns.
     #[command(flatten)]
@@ -116,7 +155,8 @@ pub struct PartialArgs {
 pub struct EvalArgs {
     /// The run directory.
     pub run: PathBuf,
-    /// The data to score, in any format that fit reads.
+    /// The data to score, in any format that fit reads; - is standard input.
+    #[arg(value_parser = data_path())]
     pub data: PathBuf,
     /// Print one JSON line.
     #[arg(long)]
@@ -131,13 +171,20 @@ pub struct EvalArgs {
 pub struct TransformArgs {
     /// The run directory.
     pub run: PathBuf,
-    /// The data to label.
+    /// The data to label; - is standard input.
+    #[arg(value_parser = data_path())]
     pub data: PathBuf,
-    /// Where to write: .csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet.
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to write: .csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet; - is standard output, as CSV.
+    #[arg(short, long, value_name = "FILE", value_parser = file_path())]
     pub output: PathBuf,
-    /// Of points: the column to copy to the front of the output, e.g. a row's name, so that rows can be
-    /// told apart.
+    /// The format to write, if the file's name does not say it.
+    #[arg(long, value_name = "FORMAT", value_parser = table_format())]
+    pub output_format: Option<TableFormat>,
+    /// Whether the file may be there.
+    #[command(flatten)]
+    pub force: Force,
+    /// Of points and documents: the column or field to copy to the front of the output, e.g. a row's name, so
+    /// that rows can be told apart. Documents that have an id are written with it without being asked.
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
     /// Of points: columns to copy to the output as they are, comma-separated. Beside a column called
@@ -147,6 +194,10 @@ pub struct TransformArgs {
     /// How to read the data; by default as in the run.
     #[command(flatten)]
     pub input: DataArgs,
+}
+
+fn table_format() -> impl TypedValueParser<Value = TableFormat> {
+    PossibleValuesParser::new(TableFormat::NAMES).try_map(|name| name.parse::<TableFormat>())
 }
 
 /// `lehr show`.
@@ -199,14 +250,15 @@ pub enum TopicOrder {
 /// `lehr convert`.
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// The documents, in any format that 'lehr fit lda' reads.
+    /// The documents, in any format that 'lehr fit lda' reads; - is standard input.
+    #[arg(value_parser = data_path())]
     pub data: PathBuf,
-    /// The file to write; its name ends in .lehr.
-    #[arg(short, long, value_name = "FILE")]
+    /// The file to write; its name ends in .lehr. - is standard output.
+    #[arg(short, long, value_name = "FILE", value_parser = file_path())]
     pub output: PathBuf,
-    /// Replace the file if it is there.
-    #[arg(long)]
-    pub force: bool,
+    /// Whether the file may be there.
+    #[command(flatten)]
+    pub force: Force,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
@@ -224,9 +276,12 @@ pub struct DemoArgs {
     /// How many starts each method gets.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub starts: u32,
-    /// Where to write the figure.
-    #[arg(short, long, value_name = "DIR", default_value = "lehr-demo")]
+    /// Where to write the figure, demo.png and demo.svg.
+    #[arg(short, long, value_name = "DIR", default_value = "lehr-demo", value_parser = folder_path())]
     pub output: PathBuf,
+    /// Whether the figure may be there.
+    #[command(flatten)]
+    pub force: Force,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::output::data_path;
 use crate::text::{parse_number, parse_whole};
 
 /// `lehr recommend`.
@@ -18,7 +19,7 @@ pub struct RecommendArgs {
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub top: usize,
     /// What items are called: movies.dat, u.item, or a CSV or TSV file with ids and titles.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = data_path())]
     pub titles: Option<PathBuf>,
     /// What comes first: the highest expected rating, the highest upper end (expected rating plus
     /// beta standard deviations), or the best in one random draw of everything that is uncertain.
@@ -35,7 +36,7 @@ pub struct RecommendArgs {
     pub include_seen: bool,
     /// Ratings that came after the fit, of new or known users; they are folded in first. Read like
     /// those of the run.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = data_path())]
     pub ratings: Option<PathBuf>,
     /// Print one JSON line.
     #[arg(long)]

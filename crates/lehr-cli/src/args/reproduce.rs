@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use lehr_paper::Which;
 
+use crate::output::folder_path;
 use crate::text::parse_whole;
 
 /// Arguments of `lehr reproduce`.
@@ -36,7 +37,7 @@ pub struct ReproduceArgs {
     #[arg(long, short)]
     pub quiet: bool,
     /// The folder for figures, raw runs and the page. What it has of these runs is not run again
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", value_parser = folder_path())]
     pub out: PathBuf,
 }
 

@@ -2,17 +2,22 @@
 
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use serde::Serialize;
 
-use lehr::read;
+use lehr::data::FromFile;
+use lehr::store::path_text;
+use lehr::{read, write};
 
 use super::End;
 use crate::args::ConvertArgs;
+use crate::complaint::told;
+use crate::output;
 use crate::text::{self, bytes, counted, quoted};
 
 #[derive(Serialize)]
 struct Converted<'a> {
+    #[serde(serialize_with = "path_text::serialize")]
     output: &'a Path,
     documents: usize,
     empty_documents: usize,
@@ -20,30 +25,32 @@ struct Converted<'a> {
     named_words: bool,
     entries: u64,
     tokens: f64,
-    bytes: u64,
+    /// None if it went through a pipe.
+    bytes: Option<u64>,
 }
 
 /// Converts the corpus.
 pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
-    let output = &args.output;
+    let output = args.output.as_path();
     let file = output.display();
-    if output.extension().is_none_or(|ending| ending != "lehr") {
+    if !write::is_stream(output) && output.extension().is_none_or(|ending| ending != "lehr") {
         bail!(
             "{file}: the name of a converted corpus ends in .lehr; write to {}",
             quoted(&output.with_extension("lehr"))
         );
     }
-    if output.is_dir() {
-        bail!("{file}: is a folder; give the name of a file that ends in .lehr");
+    output::check_readable(output, "a converted corpus")?;
+    if args.json && write::is_stdout(output) {
+        bail!(
+            "--json: standard output is the corpus already; leave it out, or name a file with -o"
+        );
     }
     let same =
         matches!((args.data.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if same {
         bail!("{file}: this is the corpus itself; write to another file with -o");
     }
-    if output.exists() && !args.force {
-        bail!("{file}: exists already; give another name, or replace it with --force");
-    }
+    output::check(output, args.force)?;
     let options = args.docs.options()?;
     let docs = read::docs(&args.data, &options)?;
     let lengths = (0..docs.n_items()).map(|n| docs.doc(n).len());
@@ -52,8 +59,12 @@ pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
     if let Some(fault) = docs.fault() {
         return Err(fault.into());
     }
+    for note in docs.notes() {
+        eprintln!("note: {}", told(&note));
+    }
     docs.save(output)?;
-    let size = std::fs::metadata(output).map_err(|e| anyhow!("{file}: cannot read: {e}"))?.len();
+    let size = std::fs::metadata(output).ok().filter(std::fs::Metadata::is_file);
+    let size = size.filter(|_| !write::is_stream(output)).map(|found| found.len());
     let converted = Converted {
         output,
         documents: docs.n_items(),
@@ -74,18 +85,19 @@ pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
         n => format!(", {n} of them without words"),
     };
     let names = if converted.named_words { "" } else { ", which have numbers only" };
-    text::print(&format!(
+    let mut said = format!(
         "{file}: {}{empty}\n\
          words     {} in the vocabulary{names}\n\
-         tokens    {}, as {}\n\
-         size      {}\n\
-         fit topics to it with: lehr fit lda {} -k 50\n",
+         tokens    {}, as {}\n",
         counted(converted.documents as u64, "document"),
         converted.words,
         text::number(converted.tokens),
         text::plural(entries, "entry", "entries"),
-        bytes(size),
-        quoted(output)
-    ))?;
+    );
+    if let Some(size) = size {
+        let fit = format!("lehr fit lda {} -k 50", quoted(output));
+        said += &format!("size      {}\nfit topics to it with: {fit}\n", bytes(size));
+    }
+    output::say(output, &said)?;
     Ok(End::Done)
 }

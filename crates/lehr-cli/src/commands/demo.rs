@@ -1,7 +1,6 @@
 //! `lehr demo`: a Dirichlet process on planted clusters, fitted four ways from the same starts with the same passes over the
 //! data, shown as a table, a chart and a figure.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,7 +18,9 @@ use lehr_plot::{Colour, Figure, Panel, Series};
 
 use super::End;
 use crate::args::DemoArgs;
-use crate::text::{print, print_json, seconds, table};
+use crate::look;
+use crate::output;
+use crate::text::{narrowed, print, print_json, seconds};
 
 const N_ITEMS: usize = 1000;
 const N_CLUSTERS: usize = 8;
@@ -86,6 +87,12 @@ struct Row<'a> {
 
 /// Runs the demonstration.
 pub fn run(args: DemoArgs) -> anyhow::Result<End> {
+    // Before the folder is there, nothing can be in the way.
+    if args.output.is_dir() {
+        for name in ["demo.png", "demo.svg"] {
+            output::check(&args.output.join(name), args.force)?;
+        }
+    }
     let points = planted_clusters(args.seed)?;
     // The default start finds these clusters by itself, which leaves nothing to see.
     let params = MixtureParams { start: Start::Points, ..MixtureParams::dpgmm(MOST_CLUSTERS) };
@@ -120,10 +127,10 @@ fn write(figure: &Figure, folder: &Path) -> anyhow::Result<[PathBuf; 2]> {
 
 const NEXT: &str = "
 What to try next
-  lehr demo --seed 2                                          another data set
-  lehr fit dpgmm points.csv -k 50 -o runs/a                   your own data (CSV, .npy, Parquet)
-  lehr fit dpgmm points.csv -k 50 --search 4 -o runs/b        the same, and a search from there
-  lehr show runs/b                                            what it found";
+  lehr demo --seed 2                                   another data set
+  lehr fit dpgmm points.csv -k 50 -o runs/a            your data (CSV, Parquet)
+  lehr fit dpgmm points.csv -k 50 --search 4 -o runs/b   and a search from there
+  lehr show runs/b                                     what it found";
 
 /// Points of clusters of different size, shape and direction, of which no two overlap much.
 fn planted_clusters(seed: u64) -> lehr::Result<Points> {
@@ -247,9 +254,9 @@ fn row<'a>(method: &'a Method, batch: &Method) -> Row<'a> {
 
 fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>]) -> String {
     let begin = format!(
-        "A Dirichlet process, truncated at {MOST_CLUSTERS}, on {N_ITEMS} points of {N_CLUSTERS} clusters (seed {}), fitted four \
-         ways from the same\n{} random starts, about {PASSES} passes over the data each. The bound is in nats; higher is \
-         better.\n\n",
+        "A Dirichlet process, truncated at {MOST_CLUSTERS}, on {N_ITEMS} points of {N_CLUSTERS} clusters (seed {}),\n\
+         fitted four ways from the same {} random starts, about {PASSES} passes over the data\n\
+         each. The bound is in nats; higher is better.\n\n",
         args.seed, args.starts
     );
     let lines: Vec<Vec<String>> = rows
@@ -282,14 +289,16 @@ fn report(args: &DemoArgs, methods: &[Method], rows: &[Row<'_>]) -> String {
         "mean bound",
         "best",
         "worst",
-        "better / worse than batch",
+        "better / worse",
         "time",
     ];
-    let table = table(&header, &lines);
+    // Worst, best, what the methods are and how long they took: what a narrow terminal can do without.
+    let width = look::width_of_stdout().unwrap_or(usize::MAX);
+    let table = narrowed(&header, &lines, &[6, 5, 1, 8], width);
     let verdict = verdict(rows);
     let series: Vec<TermSeries> =
         methods.iter().map(|m| TermSeries::new(m.name, mean_curve(m))).collect();
-    let chart = chart(&series, 78, 16, std::io::stdout().is_terminal());
+    let chart = chart(&series, look::width().min(78), 16, look::colours_on_stdout());
     format!(
         "{begin}{table}\n{verdict}\n\nmean bound against passes over the data (from pass \
          {DRAWN_FROM})\n{chart}\n"

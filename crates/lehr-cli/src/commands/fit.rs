@@ -10,10 +10,11 @@ use lehr::read::Unknown;
 use lehr::store::RunResult;
 
 use super::End;
+use super::claim::Claimed;
 use crate::args::{FitArgs, OutputArgs, Request};
 use crate::complaint::in_words;
 use crate::models::{Served, left_out};
-use crate::progress::{Bar, Seen};
+use crate::progress::{Bar, Seen, as_map};
 use crate::text::{self, counted, number, quoted, seconds};
 
 /// Fits the model.
@@ -23,11 +24,18 @@ pub fn run(args: &FitArgs) -> anyhow::Result<End> {
 }
 
 fn fit<M: Served>(args: &FitArgs) -> anyhow::Result<End> {
-    let Request { params, options, config } = args.request::<M::Params, ReadOptions<M>>()?;
+    let request = args.request::<M::Params, ReadOptions<M>>()?;
+    if args.dry_run {
+        return super::dry_run::run::<M>(args, request);
+    }
+    if args.print_config {
+        return super::print_config::run::<M>(args, request);
+    }
+    let Request { params, options, config } = request;
     let (flags, data) = (&args.fit, &args.data);
-    let mut bar = Bar::new(flags.print.quiet);
-    let directory = flags.directory(args.tables.model);
-    let result = M::fit_file(&directory, data, &options, params, &config, &mut bar);
+    let mut bar = Bar::new(flags.print.quiet).of(data);
+    let directory = Claimed::new(flags, "runs", args.tables.model)?;
+    let result = M::fit_file(&directory.path, data, &options, params, &config, &mut bar);
     bar.finish();
     let result = result.map_err(|error| naming_file(error, data))?;
     report::<M>(&result, config.n_init, flags.print, &bar.seen, None)?;
@@ -37,7 +45,9 @@ fn fit<M: Served>(args: &FitArgs) -> anyhow::Result<End> {
 /// Data errors of the model do not know the file's name; the user does.
 pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
     match error.kind() {
-        lehr::ErrorKind::Data(_) => anyhow::anyhow!("{}: {}", path.display(), in_words(&error)),
+        lehr::ErrorKind::Data(_) | lehr::ErrorKind::Memory(_) => {
+            anyhow::anyhow!("{}: {}", path.display(), in_words(&error))
+        }
         _ => error.into(),
     }
 }
@@ -47,6 +57,9 @@ pub fn naming_file(error: lehr::Error, path: &Path) -> anyhow::Error {
 struct ResultLine<'a> {
     #[serde(flatten)]
     result: &'a RunResult,
+    /// What was read, by its name; a run that goes on reads what it has read before.
+    #[serde(skip_serializing_if = "serde_json::Value::is_null")]
+    read: serde_json::Value,
     /// If the bound is an estimate: from so many random training items.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound_sample: Option<usize>,
@@ -73,6 +86,7 @@ pub fn report<M: Served>(
         let iterations = result.local_iterations;
         return text::print_json(&ResultLine {
             result,
+            read: as_map(&seen.counts),
             bound_sample: seen.bound_sample,
             seconds_before_first_step: seen.seconds_before_first_step,
             iterations: (iterations > 0 && seen.items > 0)

@@ -1,6 +1,8 @@
 //! One file per command.
 
+pub mod claim;
 pub mod fit;
+pub mod sweep;
 pub mod resume;
 pub mod partial;
 pub mod eval;
@@ -11,6 +13,10 @@ pub mod recommend;
 pub mod convert;
 pub mod demo;
 pub mod reproduce;
+pub mod completions;
+pub mod man;
+mod dry_run;
+mod print_config;
 
 /// How a command ended, if not in an error.
 pub enum End {

@@ -7,6 +7,7 @@ use lehr::settings::FIT;
 use lehr::store::RunDirectory;
 use lehr::{ErrorKind, FitConfig};
 
+use super::claim::Claimed;
 use super::{End, fit};
 use crate::args::{ConfigFile, PartialArgs, over};
 use crate::models::{OpenRun, Served, reading, with_model};
@@ -21,11 +22,11 @@ pub fn run(args: PartialArgs) -> anyhow::Result<End> {
 fn partial<M: Served>(parent: &RunDirectory, args: &PartialArgs) -> anyhow::Result<End> {
     let old = parent.config::<M>()?;
     let mut config = config(args, old.fit.clone())?;
-    let output = &args.fit.directory(&old.model);
-    let mut bar = Bar::new(args.fit.print.quiet);
+    let mut bar = Bar::new(args.fit.print.quiet).of(&args.data);
+    let output = Claimed::new(&args.fit, "runs", &old.model)?;
     let mut go_on = |config: &FitConfig| {
         reading::<M, _>(&args.input, &old, &args.data, |options| {
-            M::update_file(parent, output, &args.data, options, config, &mut bar)
+            M::update_file(parent, &output.path, &args.data, options, config, &mut bar)
         })
     };
     let mut result = go_on(&config);

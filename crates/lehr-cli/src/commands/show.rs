@@ -1,7 +1,5 @@
 //! `lehr show`: what a person wants to know about a run.
 
-use std::io::IsTerminal;
-
 use lehr::fit::Observation;
 use lehr::fit::Progress;
 use lehr::store::{RunDirectory, Saved};
@@ -9,11 +7,15 @@ use lehr_plot::terminal::chart;
 
 use super::End;
 use crate::args::ShowArgs;
+use crate::look;
 use crate::models::{OpenRun, Served, with_model};
 use crate::text::{self, counted, name, number, quoted, seconds};
 
 /// Shows the run.
 pub fn run(args: ShowArgs) -> anyhow::Result<End> {
+    if lehr::sweep::is_sweep(&args.run) {
+        return super::sweep::show(&args.run, args.json);
+    }
     let directory = RunDirectory::open(&args.run)?;
     with_model!(&directory, M => show(&OpenRun::<M>::open(directory)?, &args))
 }
@@ -30,13 +32,31 @@ fn show<M: Served>(run: &OpenRun<M>, args: &ShowArgs) -> anyhow::Result<End> {
     out += &format!("\n{}\n", ending(run, &climb));
     out += &M::listing(run, args.top);
     if climb.len() > 1 {
-        let colour = std::io::stdout().is_terminal();
-        for (title, series) in M::charts(&climb) {
-            out += &format!("\n{title}\n{}", chart(&[series], 78, 12, colour));
+        for (title, mut series) in M::charts(&climb) {
+            let from = first_drawn(&series.points);
+            let from_step = match series.points.get(from) {
+                Some((step, _)) if from > 0 => format!(" (from step {step})"),
+                _ => String::new(),
+            };
+            series.points.drain(..from);
+            let chart = chart(&[series], look::width().min(78), 12, look::colours_on_stdout());
+            out += &format!("\n{title}{from_step}\n{chart}");
         }
     }
     text::print(&out)?;
     Ok(End::Done)
+}
+
+/// The first point of a climb that is drawn: the first steps reach so far below that what comes later would be a flat
+/// line beside them.
+fn first_drawn(points: &[(f64, f64)]) -> usize {
+    /// How many times as high as its second half a chart may be.
+    const HEIGHT: f64 = 10.0;
+    let Some(last) = points.last() else { return 0 };
+    let (most, late) = (points.len() / 3, points[points.len() / 2..].iter());
+    let late = late.map(|point| (last.1 - point.1).abs()).fold(0.0, f64::max);
+    let is_far = |point: &(f64, f64)| (last.1 - point.1).abs() > HEIGHT * late;
+    points[..most].iter().take_while(|point| is_far(point)).count()
 }
 
 /// The restart whose lambda is the model.
@@ -114,4 +134,23 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
         text += &(text::search_lines(search, bound).join("\n") + "\n");
     }
     text + &M::state(run, climb.last().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_drawn;
+
+    #[test]
+    fn first_steps_that_would_fill_the_axis_are_left_out() {
+        let climb = |bounds: &[f64]| -> Vec<(f64, f64)> {
+            bounds.iter().enumerate().map(|(step, &bound)| (step as f64, bound)).collect()
+        };
+        let steep = [-1e6, -5e4, -110.0, -104.0, -103.0, -102.0, -101.5, -101.0, -100.5];
+        assert_eq!(first_drawn(&climb(&steep)), 2);
+        let even: Vec<f64> = (0..30).map(|step| f64::from(step) - 100.0).collect();
+        assert_eq!(first_drawn(&climb(&even)), 0);
+        // Never more than a third, however flat the rest is.
+        assert_eq!(first_drawn(&climb(&[-9.0, -8.0, -7.0, -1.0, -1.0, -1.0])), 2);
+        assert_eq!((first_drawn(&[]), first_drawn(&climb(&[-1.0, -1.0]))), (0, 0));
+    }
 }

@@ -2,15 +2,17 @@
 
 use lehr::read::TextColumn;
 use lehr::store::RunDirectory;
+use lehr::write::TableFormat;
 
 use super::End;
 use crate::args::TransformArgs;
 use crate::models::{OpenRun, Served, with_model};
-use crate::text::print;
+use crate::output::{TableFile, say};
 
 /// Labels the data.
 pub fn run(mut args: TransformArgs) -> anyhow::Result<End> {
     args.input.aside = args.id.iter().chain(&args.keep).cloned().collect();
+    args.input.id.clone_from(&args.id);
     let directory = RunDirectory::open(&args.run)?;
     with_model!(&directory, M => transform(&OpenRun::<M>::open(directory)?, &args))
 }
@@ -28,39 +30,45 @@ fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Resul
             );
         }
     }
-    lehr::write::check_name(&args.output)?;
+    let output = TableFile::new(&args.output, args.output_format, args.force)?;
     let id = args.id.as_deref().map(|column| ("id", column));
     let keep = args.keep.iter().map(|column| ("keep", column.as_str()));
-    let wanted: Vec<_> = id.into_iter().chain(keep).collect();
-    check_wanted(&wanted, args)?;
-    let mut new = run.read_and_tell(&args.data, &args.input)?;
+    let mut wanted: Vec<_> = id.into_iter().chain(keep).collect();
+    check_wanted(&wanted, &output)?;
+    if M::READS_IDS {
+        wanted.retain(|&(flag, _)| flag != "id");
+    }
+    // An array has no room for ids.
+    let mut input = args.input.clone();
+    input.ids = output.format != TableFormat::Npy;
+    let mut new = run.read_and_tell(&args.data, &input)?;
     if !wanted.is_empty() {
         new.kept = M::kept(run, &new, args, &wanted)?;
         check_names(&new.kept, args)?;
     }
-    let done = M::transform(run, &new, &args.output).map_err(|error| {
+    let done = M::transform(run, &new, &output).map_err(|error| {
         // What the library says of files has their names.
         match error.is::<lehr::Error>() {
             true => error,
             false => anyhow::anyhow!("{}: {error}", args.data.display()),
         }
     })?;
-    print(&format!("{}: {done}\n", args.output.display()))?;
+    say(&args.output, &format!("{}: {done}\n", args.output.display()))?;
     Ok(End::Done)
 }
 
 /// What can be said of the columns to copy before anything is read.
-fn check_wanted(wanted: &[(&str, &str)], args: &TransformArgs) -> anyhow::Result<()> {
+fn check_wanted(wanted: &[(&str, &str)], output: &TableFile<'_>) -> anyhow::Result<()> {
     let Some(&(flag, _)) = wanted.first() else { return Ok(()) };
     let mut columns: Vec<_> = wanted.iter().map(|(_, column)| column).collect();
     columns.sort();
     if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
         anyhow::bail!("--{flag}: column {} is asked for twice; name it once", twice[0]);
     }
-    if args.output.extension().is_some_and(|ending| ending == "npy") {
+    if output.format == TableFormat::Npy {
         anyhow::bail!(
             "--{flag}: {} is an array, which has no room for text; write a table with -o, e.g. labels.csv",
-            args.output.display()
+            output.path.display()
         );
     }
     Ok(())

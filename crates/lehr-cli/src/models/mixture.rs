@@ -12,17 +12,19 @@ use lehr::models::mixture::{Component, Covariance, Factorisation, Mixture};
 use lehr::read::{self, FittedColumns, PointsOptions, TextColumn};
 use lehr::step::engine::Threads;
 use lehr::store::{RunConfig, RunResult};
-use lehr::write::{self, Column};
+use lehr::write::Column;
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
-use super::{Head, NewData, OpenRun, Served, items};
+use super::{Head, NewData, OpenRun, Served, items, largest};
 use crate::args::{About, DataArgs, EvalArgs, TransformArgs};
+use crate::look;
+use crate::output::TableFile;
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
 
-/// How long a line of the table may be.
-const LINE: usize = 100;
 /// The longest name of a column.
 const NAME: usize = 14;
+/// Columns of the bar of a component.
+const BAR: usize = 16;
 
 #[derive(Serialize)]
 struct Scores {
@@ -91,16 +93,17 @@ const EITHER: About = About {
     data: "The points: CSV, TSV (also .gz), .npy or Parquet; one row an item",
     examples: EXAMPLES,
     required: ("components", "how many components? Give -k K, e.g. -k 10"),
+    usual: &["components", "covariance", "columns", "drop"],
     implied: &[],
     presets: &[],
 };
 
 const EXAMPLES: &str = "\
 Examples:
-  lehr fit gmm points.csv -k 10 -o runs/a                               batch VI
-  lehr fit gmm points.csv -k 10 --batch 200 -o runs/b                   SVI
-  lehr fit gmm points.csv -k 10 --batch 200 --effective 50 -o runs/c    SVI+
-  lehr fit gmm points.csv -k 10 --effective geometric:10:150 -o runs/d  annealed batch VI
+  lehr fit gmm points.csv -k 10 -o runs/a                      batch VI
+  lehr fit gmm points.csv -k 10 --batch 200 -o runs/b          SVI
+  lehr fit gmm points.csv -k 10 --batch 200 --effective 50     SVI+
+  lehr fit gmm points.csv -k 10 --effective geometric:10:150   annealed batch VI
   lehr fit dpgmm points.parquet -k 50 --n-init 5 --drop label -o runs/e
   lehr fit gmm survey.csv -k 4 --drop name --missing model -o runs/f";
 
@@ -130,7 +133,7 @@ impl Served for Mixture {
         let n_dims = config.frozen.units.shift.len();
         let aside = flags.aside.clone();
         let model = Some(FittedColumns { aside, ..FittedColumns::of(&config.data, n_dims) });
-        Ok(PointsOptions { model, ..flags.over(run)? })
+        Ok(PointsOptions { model, ..flags.over(&config.model, run)? })
     }
 
     fn kept(
@@ -140,12 +143,6 @@ impl Served for Mixture {
         wanted: &[(&str, &str)],
     ) -> anyhow::Result<Vec<TextColumn>> {
         let path = &args.data;
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            anyhow::bail!(
-                "{}: --id and --keep read it a second time, which only a file allows; save it as one first",
-                path.display()
-            );
-        }
         let options: PointsOptions = Self::options(&args.input, &run.config, path)?;
         let mut kept = read::text_columns(path, options.header, wanted)?;
         let left_out = new.data.left_out();
@@ -192,10 +189,12 @@ impl Served for Mixture {
     fn transform(
         run: &OpenRun<Self>,
         new: &NewData<Self>,
-        output: &Path,
+        output: &TableFile<'_>,
     ) -> anyhow::Result<String> {
         let lambda = run.saved.model_state().lambda.table();
-        let k = lambda.n_rows();
+        let k = run.config.params.components;
+        let what = format!("responsibilities of {k} components for {}", items::<Self>(&new.data));
+        lehr::memory::room_for(&what, new.data.n_items().saturating_mul(k))?;
         let responsibilities = run.model.responsibilities(lambda, &new.data);
         if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {
             anyhow::bail!(
@@ -204,20 +203,15 @@ impl Served for Mixture {
                 at / k + 1
             );
         }
-        let labels: Vec<i64> = responsibilities
-            .chunks_exact(k)
-            .map(|row| {
-                let largest = (0..k).max_by(|&a, &b| row[a].total_cmp(&row[b]).then(b.cmp(&a)));
-                largest.expect("a mixture has components") as i64
-            })
-            .collect();
+        let labels: Vec<i64> =
+            responsibilities.chunks_exact(k).map(|row| largest(row) as i64).collect();
         let is_kept = |name: &str| new.kept.iter().any(|column| column.name == name);
         let own = if is_kept("label") { "cluster" } else { "label" };
         let mut columns: Vec<Column<'_>> =
             new.kept.iter().map(|column| Column::text(&column.name, &column.cells)).collect();
         columns.push(Column::i64(own, &labels));
         columns.push(Column::matrix("responsibility", &responsibilities, k));
-        write::table(output, &columns)?;
+        output.write(&columns)?;
         Ok(format!("{} labelled with {k} components", items::<Self>(&new.data)))
     }
 
@@ -253,7 +247,9 @@ impl Served for Mixture {
             text += &format!("held out  {} per item (log predictive density)\n", number(heldout));
         }
         let state = run.saved.model_state();
-        text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
+        if state.guard_hits > 0 {
+            text += &format!("guard     acted {}\n", counted(state.guard_hits, "time"));
+        }
         let lambda = state.lambda.table();
         text += &format!(
             "clusters  {} in use (an item or more each), {:.1} in effect (exp of the entropy of the sizes)\n",
@@ -326,32 +322,14 @@ fn component_table(
     let n_empty = components.len() - in_use.len();
     let mut order = in_use;
     order.sort_by(|&a, &b| components[b].size.total_cmp(&components[a].size));
-    let largest = order.first().map_or(1.0, |&k| components[k].size);
     let d = components.first().map_or(0, |c| c.mean.len());
     let listed = &order[..top.min(order.len())];
-    let mut header: Vec<String> = ["component", "size", "weight", ""].map(String::from).into();
-    let mut rows: Vec<Vec<String>> = listed
-        .iter()
-        .map(|&k| {
-            let c = &components[k];
-            let bar = format!("{:<16}", histogram_bar(c.size, largest, 16));
-            vec![k.to_string(), format!("{:.1}", c.size), format!("{:.4}", c.weight), bar]
-        })
-        .collect();
-    // As many means as fit the line.
-    let mut shown = 0;
-    while shown < d {
-        header.push(column_name(&run.config.data.columns, shown));
-        for (row, &k) in rows.iter_mut().zip(listed) {
-            row.push(rounded(components[k].mean[shown], 4));
-        }
-        if table_width(&header, &rows) > LINE && shown > 0 {
-            header.pop();
-            rows.iter_mut().for_each(|row| drop(row.pop()));
-            break;
-        }
-        shown += 1;
-    }
+    // A shorter bar may make room for all columns.
+    let of_bar = |bar: usize| rows_of(components, listed, &run.config.data.columns, bar);
+    let (header, rows) = Some(of_bar(BAR))
+        .filter(|(header, _)| header.len() == 4 + d)
+        .unwrap_or_else(|| of_bar(BAR / 2));
+    let shown = header.len() - 4;
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut text = format!("sizes and means of the components\n{}", table(&header, &rows));
     if order.len() > top {
@@ -372,6 +350,38 @@ fn component_table(
         text += &format!("and {more}; --json has every number\n");
     }
     text
+}
+
+/// The table's header and lines, with as many means as fit.
+fn rows_of(
+    components: &[Component],
+    listed: &[usize],
+    names: &[String],
+    bar: usize,
+) -> (Vec<String>, Vec<Vec<String>>) {
+    let d = components.first().map_or(0, |c| c.mean.len());
+    let largest = listed.first().map_or(1.0, |&k| components[k].size);
+    let mut header: Vec<String> = ["component", "size", "weight", ""].map(String::from).into();
+    let mut rows: Vec<Vec<String>> = listed
+        .iter()
+        .map(|&k| {
+            let c = &components[k];
+            let drawn = format!("{:<bar$}", histogram_bar(c.size, largest, bar));
+            vec![k.to_string(), format!("{:.1}", c.size), format!("{:.4}", c.weight), drawn]
+        })
+        .collect();
+    for column in 0..d {
+        header.push(column_name(names, column));
+        for (row, &k) in rows.iter_mut().zip(listed) {
+            row.push(rounded(components[k].mean[column], 4));
+        }
+        if table_width(&header, &rows) > look::width() && column > 0 {
+            header.pop();
+            rows.iter_mut().for_each(|row| drop(row.pop()));
+            break;
+        }
+    }
+    (header, rows)
 }
 
 /// A column's name, cut where it is too long for a table.

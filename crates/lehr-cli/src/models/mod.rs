@@ -25,6 +25,7 @@ use lehr_plot::terminal::TermSeries;
 use crate::args::{About, DataArgs, EvalArgs, TransformArgs, tables_of};
 use crate::commands::fit::naming_file;
 use crate::complaint::words;
+use crate::output::TableFile;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.
@@ -33,6 +34,8 @@ pub trait Served: Shipped {
     const ABOUT: &'static [About];
     /// What an item is called.
     const ITEM: &'static str;
+    /// Whether items are read together with their ids, if they have some.
+    const READS_IDS: bool = false;
     /// How to read new data for a run: as it read its own, with flags on top.
     fn options(
         flags: &DataArgs,
@@ -46,11 +49,11 @@ pub trait Served: Shipped {
         _run: &OpenRun<Self>,
         _new: &NewData<Self>,
         args: &TransformArgs,
-        _wanted: &[(&str, &str)],
+        wanted: &[(&str, &str)],
     ) -> anyhow::Result<Vec<TextColumn>> {
         bail!(
             "--{} is for points, and {} is a run of another model; leave it out",
-            if args.id.is_some() { "id" } else { "keep" },
+            wanted.first().map_or("keep", |(flag, _)| flag),
             args.run.display()
         )
     }
@@ -65,8 +68,11 @@ pub trait Served: Shipped {
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()>;
 
     /// Writes what each item belongs to; says what it did.
-    fn transform(run: &OpenRun<Self>, new: &NewData<Self>, output: &Path)
-    -> anyhow::Result<String>;
+    fn transform(
+        run: &OpenRun<Self>,
+        new: &NewData<Self>,
+        output: &TableFile<'_>,
+    ) -> anyhow::Result<String>;
 
     /// What the end of a fit says beside the bound, line by line.
     fn summary(result: &RunResult) -> Vec<String>;
@@ -163,7 +169,7 @@ impl<M: Served> OpenRun<M> {
     pub fn open(directory: RunDirectory) -> anyhow::Result<Self> {
         let Loaded { model, config, saved, warning } = directory.load::<M>()?;
         if let Some(warning) = warning {
-            eprintln!("warning: {warning}");
+            eprintln!("{}", text::for_stderr(&format!("warning: {warning}")));
         }
         Ok(OpenRun { directory, config, model, saved })
     }
@@ -199,7 +205,7 @@ impl<M: Served> OpenRun<M> {
     pub fn read_and_tell(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
         let new = self.read(path, flags)?;
         for note in new.data.notes() {
-            eprintln!("note: {}", note.told(words));
+            eprintln!("{}", text::for_stderr(&format!("note: {}", note.told(words))));
         }
         Ok(new)
     }
@@ -243,6 +249,12 @@ pub fn left_out(unknown: &Unknown, tokens: Option<f64>) -> Option<String> {
             counted(unknown.tokens.round() as u64, "token"),
         )
     })
+}
+
+/// Which number is the largest; the first of several.
+pub fn largest(numbers: &[f64]) -> usize {
+    let by_size = |&a: &usize, &b: &usize| numbers[a].total_cmp(&numbers[b]).then(b.cmp(&a));
+    (0..numbers.len()).max_by(by_size).unwrap_or(0)
 }
 
 /// How many items there are, in words.

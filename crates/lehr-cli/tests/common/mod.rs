@@ -20,7 +20,16 @@ pub struct Place(TempDir);
 pub struct Ended {
     pub code: i32,
     pub stdout: String,
+    /// Without the line about what was read.
     pub stderr: String,
+    /// The line about what was read, if there is one.
+    pub read: String,
+}
+
+/// What a fit says of what it has read, and what else is on stderr.
+pub fn without_read(stderr: Vec<u8>) -> (String, String) {
+    let text = String::from_utf8(stderr).unwrap();
+    text.split_inclusive('\n').partition(|line| line.starts_with("read "))
 }
 
 impl Place {
@@ -36,16 +45,21 @@ impl Place {
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lehr"));
         command.args(line.split_whitespace()).current_dir(self.0.path());
-        command.env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+        for name in ["RUST_BACKTRACE", "COLUMNS", "NO_COLOR", "LC_ALL", "LC_CTYPE"] {
+            command.env_remove(name);
+        }
+        command.env("LANG", "C.UTF-8").stdin(Stdio::null());
         command
     }
 
     pub fn run(&self, line: &str) -> Ended {
         let Output { status, stdout, stderr } = self.command(line).output().unwrap();
+        let (read, stderr) = without_read(stderr);
         Ended {
             code: status.code().expect("the program was killed"),
             stdout: String::from_utf8(stdout).unwrap(),
-            stderr: String::from_utf8(stderr).unwrap(),
+            stderr,
+            read,
         }
     }
 

@@ -63,10 +63,10 @@ impl Running {
     /// The exit code and what was printed; no word on stderr.
     pub fn end(mut self) -> (Option<i32>, String) {
         use std::io::Read;
-        let (mut out, mut err) = (String::new(), String::new());
+        let (mut out, mut err) = (String::new(), Vec::new());
         self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        self.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(err, "");
+        self.0.stderr.take().unwrap().read_to_end(&mut err).unwrap();
+        assert_eq!(super::without_read(err).1, "");
         (self.0.wait().unwrap().code(), out)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Entry;
 use super::mapped::MappedDocs;
+use crate::error::{advice, index};
 use crate::{Error, Result};
 
 /// How many bytes of a converted file a walk over all documents leaves in memory.
@@ -62,7 +63,7 @@ impl Corpus {
         for (n, ends) in offsets.windows(2).enumerate() {
             let doc = &entries[ends[0] as usize..ends[1] as usize];
             if let Some(fault) = doc_fault(doc, n_words) {
-                return Err(Error::data(format!("document {} {fault}", n + 1)));
+                return Err(Error::data(advice!["document ", index(n), format!(" {fault}")]));
             }
             sums.add(doc);
         }

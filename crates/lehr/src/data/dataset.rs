@@ -65,6 +65,9 @@ pub trait FromFile: Dataset + Sized {
         &[]
     }
 
+    /// What a person would count in them: items first, then what they are made of and what was left out.
+    fn counts(&self) -> Vec<Count>;
+
     /// What is missing in them.
     fn gaps(&self) -> Gaps {
         Gaps::default()
@@ -83,6 +86,35 @@ pub trait FromFile: Dataset + Sized {
     /// What someone who is about to fit a first model to them should know as well.
     fn notes_of_fit(&self) -> Vec<Advice> {
         Vec::new()
+    }
+}
+
+/// How many there are of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// How many.
+    pub n: u64,
+    /// What one of them is called.
+    pub one: &'static str,
+    /// What several are called.
+    pub many: &'static str,
+}
+
+impl Count {
+    /// `n` of something, with the words for one and for several of them.
+    pub fn of(n: usize, one: &'static str, many: &'static str) -> Self {
+        Count { n: n as u64, one, many }
+    }
+
+    /// What programs call it: `rows_left_out`.
+    pub fn key(&self) -> String {
+        self.many.replace(' ', "_")
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.n, if self.n == 1 { self.one } else { self.many })
     }
 }
 

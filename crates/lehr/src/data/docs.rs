@@ -10,7 +10,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::corpus::{Corpus, Sums};
 use super::corpus_file;
 use super::dataset::make_absolute;
-use super::{Dataset, FromFile, Vocabulary};
+use super::{Count, Dataset, FromFile, Vocabulary};
+use crate::error::{self, Advice, advice};
 use crate::read::{self, DocsOptions, StopWords};
 use crate::{Error, Result};
 
@@ -42,6 +43,10 @@ pub struct Docs {
     vocabulary: Vocabulary,
     /// Which documents of the corpus; all if absent.
     items: Option<Arc<[u32]>>,
+    /// What each document of the corpus is called, if they have names.
+    ids: Option<Arc<[String]>>,
+    /// What someone who reads them should know.
+    notes: Vec<Advice>,
     /// Documents read from a converted file since its memory was last let go.
     read: Arc<AtomicUsize>,
 }
@@ -66,10 +71,7 @@ impl Docs {
             let begin = entries.len();
             for (word, count) in row {
                 if !(count >= 0.0 && count.is_finite()) {
-                    return Err(Error::data(format!(
-                        "document {} has word {word} {count} times; a count is 0 or more",
-                        n + 1
-                    )));
+                    return Err(bad_count(n, word, count));
                 }
                 let count = count as f32;
                 if count == 0.0 {
@@ -120,12 +122,15 @@ impl Docs {
             for (&index, &count) in indices[range.clone()].iter().zip(&counts[range]) {
                 let word = u32::try_from(index.into()).ok().filter(|&w| (w as usize) < n_words);
                 let Some(word) = word else {
-                    return Err(Error::data(format!(
-                        "document {} has word {}, and words are numbered from 0 to {}",
-                        n + 1,
-                        index.into(),
-                        n_words as i64 - 1
-                    )));
+                    return Err(Error::data(advice![
+                        "document ",
+                        error::index(n),
+                        format!(
+                            " has word {}, and words are numbered from 0 to {}",
+                            index.into(),
+                            n_words as i64 - 1
+                        ),
+                    ]));
                 };
                 row.push((word, count.into()));
             }
@@ -135,10 +140,7 @@ impl Docs {
             for same in row.chunk_by(|a, b| a.0 == b.0) {
                 let (word, count) = (same[0].0, same.iter().map(|&(_, count)| count).sum::<f64>());
                 if !(count >= 0.0 && count.is_finite()) {
-                    return Err(Error::data(format!(
-                        "document {} has word {word} {count} times; a count is 0 or more",
-                        n + 1
-                    )));
+                    return Err(bad_count(n, word, count));
                 }
                 if count as f32 > 0.0 {
                     entries.push(Entry { word, count: count as f32 });
@@ -153,12 +155,17 @@ impl Docs {
     /// rise and whose counts are positive.
     pub fn new(offsets: Vec<u64>, entries: Vec<Entry>, vocabulary: Vocabulary) -> Result<Self> {
         let corpus = Corpus::in_memory(offsets, entries, vocabulary.n_words())?;
-        Ok(Docs { corpus: Arc::new(corpus), vocabulary, items: None, read: Arc::default() })
+        Ok(Self::of(corpus, vocabulary))
+    }
+
+    fn of(corpus: Corpus, vocabulary: Vocabulary) -> Self {
+        let (items, ids, notes, read) = (None, None, Vec::new(), Arc::default());
+        Docs { corpus: Arc::new(corpus), vocabulary, items, ids, notes, read }
     }
 
     /// A corpus left in the converted file that it was opened from.
     pub(crate) fn mapped(corpus: Corpus, vocabulary: Vocabulary) -> Self {
-        Docs { corpus: Arc::new(corpus), vocabulary, items: None, read: Arc::default() }
+        Self::of(corpus, vocabulary)
     }
 
     /// How many documents.
@@ -180,6 +187,50 @@ impl Docs {
     pub fn with_vocabulary(mut self, names: Vec<String>) -> Result<Self> {
         self.vocabulary = self.vocabulary.with_names(names)?;
         Ok(self)
+    }
+
+    /// The same documents with a name for each, e.g. its number in a database.
+    ///
+    /// ```
+    /// use lehr::data::Docs;
+    ///
+    /// let docs = Docs::from_rows(vec![vec![(0, 2.0)], vec![(1, 1.0)]], 2)?;
+    /// let docs = docs.with_ids(vec!["a7".into(), "b3".into()])?;
+    /// assert_eq!(docs.subset(&[1]).ids().unwrap(), ["b3"]);
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self> {
+        if self.items.is_some() || ids.len() != self.n_items() {
+            return Err(Error::data(format!(
+                "{} ids for {} documents; give one for each document of a whole corpus",
+                ids.len(),
+                self.n_items()
+            )));
+        }
+        self.ids = Some(ids.into());
+        Ok(self)
+    }
+
+    /// What the documents are called, if they have names.
+    pub fn ids(&self) -> Option<Vec<String>> {
+        let ids = self.ids.as_ref()?;
+        Some(match &self.items {
+            None => ids.to_vec(),
+            Some(items) => items.iter().map(|&n| ids[n as usize].clone()).collect(),
+        })
+    }
+
+    /// The same documents, with one more thing that their reader should know.
+    pub(crate) fn with_note(mut self, note: Advice) -> Self {
+        self.notes.push(note);
+        self
+    }
+
+    /// With the ids and notes of `docs`, of which these are all with other words.
+    pub(crate) fn told_as(mut self, docs: &Docs) -> Self {
+        self.ids = docs.ids().map(Into::into);
+        self.notes.clone_from(&docs.notes);
+        self
     }
 
     /// Document `n`: rising words, positive counts.
@@ -274,6 +325,8 @@ impl Docs {
             corpus: Arc::clone(&self.corpus),
             vocabulary: self.vocabulary.clone(),
             items: Some(items),
+            ids: self.ids.clone(),
+            notes: self.notes.clone(),
             read: Arc::clone(&self.read),
         }
     }
@@ -371,7 +424,10 @@ impl FromFile for Docs {
 
     fn anchor(options: &mut DocsOptions) {
         options.vocab.iter_mut().for_each(make_absolute);
-        if let Some(StopWords::File(path)) = &mut options.stop_words {
+        // A setting is a text, which not every folder's name is.
+        if let Some(StopWords::File(path)) = &mut options.stop_words
+            && std::path::absolute(&*path).is_ok_and(|absolute| absolute.to_str().is_some())
+        {
             make_absolute(path);
         }
     }
@@ -383,6 +439,29 @@ impl FromFile for Docs {
     fn fingerprint(&self) -> String {
         self.fingerprint()
     }
+
+    fn notes(&self) -> Vec<Advice> {
+        self.notes.clone()
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        let mut counts = vec![
+            Count::of(self.n_items(), "document", "documents"),
+            Count::of(self.n_words(), "word", "words"),
+            Count::of(self.tokens().round() as usize, "token", "tokens"),
+        ];
+        let empty = (0..self.n_items()).filter(|&n| self.doc(n).is_empty()).count();
+        if empty > 0 {
+            counts.push(Count::of(empty, "empty document", "empty documents"));
+        }
+        counts
+    }
+}
+
+#[cold]
+fn bad_count(doc: usize, word: u32, count: f64) -> Error {
+    let found = format!(" has word {word} {count} times; a count is 0 or more");
+    Error::data(advice!["document ", error::index(doc), found])
 }
 
 /// A [`Docs::fingerprint`] in the making.

@@ -12,7 +12,7 @@ mod points;
 mod ratings;
 mod vocabulary;
 
-pub use dataset::{Dataset, FromFile, Gaps};
+pub use dataset::{Count, Dataset, FromFile, Gaps};
 pub use docs::{Docs, Entry};
 pub use grouped::Grouped;
 pub use ids::{Id, Ids};

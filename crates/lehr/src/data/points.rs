@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Dataset, FromFile, Gaps, Mapped};
-use crate::error::{Advice, advice, setting};
+use super::{Count, Dataset, FromFile, Gaps, Mapped};
+use crate::error::{Advice, advice, index, setting};
 use crate::read::{self, Chosen, PointsOptions};
 use crate::{Error, Result};
 
@@ -212,7 +212,7 @@ impl Points {
         }
         for (n, &weight) in weights.iter().enumerate() {
             if let Some(fault) = weight_fault(weight) {
-                return Err(Error::data(format!("row {}: {fault}", n + 1)));
+                return Err(Error::data(advice!["row ", index(n), format!(": {fault}")]));
             }
         }
         if weights.iter().all(|&weight| weight == 0.0) {
@@ -376,6 +376,17 @@ impl FromFile for Points {
         self.names()
     }
 
+    fn counts(&self) -> Vec<Count> {
+        let mut counts = vec![
+            Count::of(self.n_items, "row", "rows"),
+            Count::of(self.n_dims, "column", "columns"),
+        ];
+        if !self.left_out.is_empty() {
+            counts.push(Count::of(self.left_out.len(), "row left out", "rows left out"));
+        }
+        counts
+    }
+
     fn gaps(&self) -> Gaps {
         Gaps { values: self.n_missing, rows_left_out: self.left_out.len() }
     }
@@ -508,10 +519,15 @@ fn search<T: Copy>(
     None
 }
 
-fn not_finite(row: usize, column: usize, value: f64) -> String {
-    format!(
-        "row {row}, column {column}: found {value}; every number must be finite: fill it in or leave the row out"
-    )
+/// What to say of a number in this place, counted from 1.
+fn not_finite(row: usize, column: usize, value: f64) -> Advice {
+    advice![
+        "row ",
+        index(row - 1),
+        ", column ",
+        index(column - 1),
+        format!(": found {value}; every number must be finite: fill it in or leave the row out"),
+    ]
 }
 
 fn hash_values<T: Copy>(hash: &mut Xxh3, values: &[T], wide: impl Fn(T) -> f64) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::grouped::Grouped;
-use super::{Dataset, FromFile, Ids};
+use super::{Count, Dataset, FromFile, Ids};
 use crate::error::{Advice, advice, setting};
 use crate::read::{self, RatingsOptions};
 use crate::settings::choices;
@@ -284,6 +284,18 @@ impl FromFile for Ratings {
 
     fn fingerprint(&self) -> String {
         self.fingerprint()
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        let mut counts = vec![
+            Count::of(self.n_ratings(), "rating", "ratings"),
+            Count::of(self.users.len(), "user", "users"),
+            Count::of(self.items.len(), "item", "items"),
+        ];
+        if self.n_averaged > 0 {
+            counts.push(Count::of(self.n_averaged, "average of several", "averages of several"));
+        }
+        counts
     }
 }
 

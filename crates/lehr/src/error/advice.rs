@@ -41,6 +41,8 @@ pub enum Part {
         /// With which run, if that is not plain from the rest.
         run: Option<PathBuf>,
     },
+    /// The number of a row, column or document, counted from 0: people and files count from 1, programs from 0.
+    Index(usize),
 }
 
 /// What can be done with a run.
@@ -70,6 +72,11 @@ impl Verb {
 /// A setting to mention.
 pub fn setting(name: impl Into<String>) -> Part {
     Part::Setting { name: name.into(), value: None }
+}
+
+/// A row, column or document to mention, counted from 0; it is written as people count, from 1.
+pub fn index(n: usize) -> Part {
+    Part::Index(n)
 }
 
 /// Something to do with a run to mention.
@@ -143,6 +150,7 @@ impl fmt::Display for Part {
             Part::Setting { name, value: None } => write!(f, "`{name}`"),
             Part::Setting { name, value: Some(value) } => write!(f, "`{name} = {value}`"),
             Part::Action { verb, .. } => f.write_str(verb.name()),
+            Part::Index(n) => write!(f, "{}", n + 1),
         }
     }
 }
@@ -178,9 +186,10 @@ mod tests {
         let told = advice.told(|part| match part {
             Part::Setting { name, value } => Some(format!("<{name}:{}>", value.as_deref()?)),
             Part::Action { verb, run } => Some(format!("{verb:?} {}", run.as_ref()?.display())),
-            Part::Text(_) => None,
+            Part::Text(_) | Part::Index(_) => None,
         });
         assert_eq!(told, "found \"`drop`\"; <drop:a`b> or Resume runs/a");
         assert_eq!(Advice::from("x").told(|_| None), "x");
+        assert_eq!(advice!["row ", index(0)].to_string(), "row 1");
     }
 }

@@ -7,7 +7,7 @@ use crate::math::stop::Stop;
 use crate::model::Model;
 use crate::settings::{FitConfig, Plan};
 use crate::step::engine::{Engine, Threads};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, threads};
 
 /// Fits a model to items.
 ///
@@ -162,7 +162,7 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         let stop = Stop::new(flag, deadline(plan.time));
         let adopted = stop.clone();
         let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
+            .num_threads(threads::number(threads))
             .start_handler(move |_| adopted.adopt())
             .thread_name(|i| format!("lehr-{i}"))
             .build()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Fit;
+use crate::Result;
 use crate::fit::Observation;
 use crate::fit::stop::Change;
 use crate::lambda::Lambda;
@@ -10,7 +11,6 @@ use crate::model::{Ask, Model, Stats, score};
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
 use crate::step::warm::Warm;
-use crate::{ErrorKind, Result};
 
 impl<M: Model> Fit<'_, M> {
     /// The state in the form of the trace; an error if the bound is not a number. `sums` are of a pass over
@@ -20,7 +20,7 @@ impl<M: Model> Fit<'_, M> {
         let n_items = self.engine.sizes().n_items;
         self.state.seconds = self.seconds();
         if !bound.is_finite() {
-            return Err(ErrorKind::Diverged { bound, step: self.state.step }.into());
+            return Err(self.diverged(bound));
         }
         let (measures, heldout) = self.judge()?;
         let (plan, state) = (self.plan, &self.state);

@@ -6,7 +6,7 @@ use super::{Fit, Progress, State, Watcher};
 use crate::fit::Observation;
 use crate::model::{Ask, Model};
 use crate::step::engine::Sums;
-use crate::{ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// What the next look at a fit is for.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ impl<M: Model> Fit<'_, M> {
         let sums = self.begin_step(self.ask(due))?;
         let (bound, _) = self.unless_stopped(|fit| fit.bound(&sums))?;
         if !bound.is_finite() {
-            return Err(ErrorKind::Diverged { bound, step: self.state.step }.into());
+            return Err(self.diverged(bound));
         }
         Ok((bound, sums))
     }
@@ -118,11 +118,17 @@ impl<M: Model> Fit<'_, M> {
         Ask { stats: due.end.is_none(), bound, precise: false, shrink: 0.0 }
     }
 
+    /// The error of a bound that is no number.
+    pub(super) fn diverged(&self, bound: f64) -> Error {
+        let model = self.model.name().to_string();
+        ErrorKind::Diverged { model, bound, step: self.state.step }.into()
+    }
+
     /// Without a bound nothing else reveals that a fit has diverged.
     fn check_finite(&self) -> Result<()> {
         if self.state.lambda.is_finite() {
             return Ok(());
         }
-        Err(ErrorKind::Diverged { bound: f64::NAN, step: self.state.step }.into())
+        Err(self.diverged(f64::NAN))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Result;
+use crate::data::Count;
 use crate::error::Advice;
 use crate::fit::Observation;
 use crate::fit::state::{Progress, State};
@@ -26,6 +27,9 @@ pub trait Watcher: Send {
 
     /// Where the driver stands, in a few words: `start 2/5`.
     fn stage(&mut self, _line: &str) {}
+
+    /// Items of a file were read, of which this is worth counting.
+    fn reads(&mut self, _counts: &[Count]) {}
 
     /// Something is not as it should be, and the fit goes on all the same.
     fn warn(&mut self, _message: &str) {}

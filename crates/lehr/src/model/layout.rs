@@ -50,6 +50,10 @@ pub struct Sharding {
 pub const SHARD: usize = 512;
 
 impl Sharding {
+    /// For documents, which differ much in length: small shards keep all threads busy to the end. What is gathered
+    /// together is a batch of the usual size, many times over.
+    pub(crate) const OF_DOCS: Self = Sharding { items: 32, wave: 128 };
+
     /// For models that sum item by item: as many shards as fit into a cache, within reason.
     pub(crate) fn for_dense(layout: &Layout) -> Self {
         const IN_CACHE: usize = 1 << 20; // numbers, 8 MB

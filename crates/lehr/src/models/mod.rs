@@ -13,7 +13,8 @@ use crate::lambda::Lambda;
 use crate::model::Model;
 use crate::read::Unknown;
 use crate::settings::{FitConfig, Tables};
-use crate::store::{self, Extension, Files, Keep, RunDirectory, RunResult};
+use crate::store::{self, Extension, Files, Keep, Run, RunDirectory, RunResult, Sink};
+use crate::sweep::{self, Grid, HasSize, Onlooker, Swept};
 
 /// Makes of one list of models: their modules, [`TABLES`], [`Shipped`], and the macros with which programs
 /// choose among them.
@@ -37,6 +38,17 @@ macro_rules! shipped {
                     store::fit_file::<Self>(directory, data, options, params, config, watcher)
                 }
 
+                fn fit_file_into(
+                    data: &Path,
+                    options: &ReadOptions<Self>,
+                    params: Self::Params,
+                    config: &FitConfig,
+                    sink: &mut dyn Sink<Self>,
+                    watcher: &mut dyn Watcher,
+                ) -> Result<Run<Self>> {
+                    store::fit_file_into::<Self>(data, options, params, config, sink, watcher)
+                }
+
                 fn update_file(
                     parent: &RunDirectory,
                     directory: &Path,
@@ -56,6 +68,27 @@ macro_rules! shipped {
                 ) -> Result<RunResult> {
                     store::resume::<Self>(directory, more, threads, watcher)
                 }
+
+                fn sweep_file(
+                    directory: &Path,
+                    data: &Path,
+                    options: &ReadOptions<Self>,
+                    params: Self::Params,
+                    config: &FitConfig,
+                    grid: &Grid,
+                    onlooker: &dyn Onlooker,
+                ) -> Result<Swept> {
+                    sweep::fit_file::<Self>(directory, data, options, params, config, grid, onlooker)
+                }
+
+                fn resume_sweep(
+                    directory: &Path,
+                    data: Option<&Path>,
+                    threads: Option<usize>,
+                    onlooker: &dyn Onlooker,
+                ) -> Result<Swept> {
+                    sweep::resume::<Self>(directory, data, threads, onlooker)
+                }
             }
         )*
 
@@ -66,6 +99,9 @@ macro_rules! shipped {
 
         /// The settings of every model that ships with lehr, by the names that runs call them.
         pub const TABLES: &[Tables] = &[$($(Tables { model: $name, ..$module::TABLES }),+),*];
+
+        /// The sidecars of every model that ships with lehr.
+        pub(crate) const SIDECARS: &[&[&str]] = &[$(<$Model as Stored>::SIDECARS),*];
 
         /// Does work with a type of model that is known by a name: `with_model!(name, M => work::<M>(), else
         /// panic!())`.
@@ -100,7 +136,7 @@ shipped! { $
 }
 
 /// A model that ships with lehr. Its loops are compiled here once, not again in every program that calls them.
-pub trait Shipped: Stored {
+pub trait Shipped: HasSize {
     /// The names that runs call it by.
     const NAMES: &'static [&'static str];
 
@@ -113,6 +149,16 @@ pub trait Shipped: Stored {
         config: &FitConfig,
         watcher: &mut dyn Watcher,
     ) -> Result<RunResult>;
+
+    /// [`store::fit_file_into`] of this model.
+    fn fit_file_into(
+        data: &Path,
+        options: &ReadOptions<Self>,
+        params: Self::Params,
+        config: &FitConfig,
+        sink: &mut dyn Sink<Self>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Run<Self>>;
 
     /// [`store::update_file`] of this model.
     fn update_file(
@@ -131,6 +177,25 @@ pub trait Shipped: Stored {
         threads: Option<usize>,
         watcher: &mut dyn Watcher,
     ) -> Result<RunResult>;
+
+    /// [`sweep::fit_file`] of this model.
+    fn sweep_file(
+        directory: &Path,
+        data: &Path,
+        options: &ReadOptions<Self>,
+        params: Self::Params,
+        config: &FitConfig,
+        grid: &Grid,
+        onlooker: &dyn Onlooker,
+    ) -> Result<Swept>;
+
+    /// [`sweep::resume`] of this model.
+    fn resume_sweep(
+        directory: &Path,
+        data: Option<&Path>,
+        threads: Option<usize>,
+        onlooker: &dyn Onlooker,
+    ) -> Result<Swept>;
 }
 
 /// How the data of a model are read.

@@ -14,6 +14,7 @@ mod parquet_file;
 mod parquet_headers;
 #[cfg(feature = "parquet")]
 mod parquet_values;
+mod pipe;
 mod ratings;
 mod records;
 mod select;
@@ -39,7 +40,9 @@ use source::{Format, Source, TABLE, recognise};
 pub use docs::{CorpusFormat, DOCS, DocsOptions, StopWords, Unknown, docs, docs_with};
 pub use fitted::{Chosen, FittedColumns};
 pub use missing::Missing;
-pub use ratings::{RATINGS, RatingsOptions, ratings, ratings_for};
+pub use pipe::{STDIN, keep_pipes};
+pub(crate) use pipe::{behind, is_pipe};
+pub use ratings::{RATINGS, RatingsOptions, ratings, ratings_for, usual_columns};
 pub use text_columns::{TextColumn, text_columns};
 pub use titles::titles;
 pub use topic_table::topic_table;
@@ -122,7 +125,7 @@ choices! {
 /// Reads rows of numbers from a .csv, .tsv, .txt, .npy or .parquet file; text and .npy may be
 /// gzipped.
 ///
-/// Text is split at tabs, semicolons, commas or blanks, whichever of these, in this order, the
+/// Text is split at tabs, semicolons, commas, bars (`|`) or blanks, whichever of these, in this order, the
 /// first line has; blank lines and lines that start with # are skipped.
 ///
 /// A .npy file of f64 or f32 in C order of which all columns are used is not copied but
@@ -143,8 +146,8 @@ choices! {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn points(path: &Path, options: &PointsOptions) -> Result<Points> {
-    let source = Source::open(path, &TABLE)?;
-    match recognise(&source, &TABLE)? {
+    let mut source = Source::open(path, &TABLE)?;
+    match recognise(&mut source, &TABLE)? {
         Format::Text => csv::read(source, options),
         Format::Npy => npy::read(source, options),
         Format::Parquet => read_parquet(source, options),

@@ -17,6 +17,7 @@ use super::source::Source;
 use super::{Missing, PointsOptions, finish, missing};
 use crate::data::{Points, weight_fault};
 use crate::error::{Advice, advice, setting};
+use crate::math::stop;
 use crate::{Error, Result};
 
 /// How many rows of one column are decoded at a time.
@@ -136,6 +137,7 @@ impl ParquetTable<'_> {
         let (mut levels, mut batch) = (Vec::new(), Vec::new());
         let mut n_rows = 0;
         loop {
+            stop::check();
             levels.clear();
             batch.clear();
             let read = column.read_records(BATCH, Some(&mut levels), None, &mut batch);

@@ -8,6 +8,7 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::parquet::{damaged, is_integer, is_unsigned};
+use crate::math::stop;
 use crate::{Error, Result};
 
 /// How many rows of one column are decoded at a time.
@@ -100,6 +101,35 @@ pub(super) fn next_values(
     })
 }
 
+/// The next `most` texts of a column of a row group, `None` where a value is missing; fewer only at its end.
+pub(super) fn next_texts(
+    column: &mut ColumnReader,
+    described: &ColumnDescriptor,
+    path: &Path,
+    most: usize,
+) -> Result<Vec<Option<ByteArray>>> {
+    let ColumnReader::ByteArrayColumnReader(column) = column else { return Ok(Vec::new()) };
+    let full = described.max_def_level();
+    let (mut levels, mut batch, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    while texts.len() < most {
+        levels.clear();
+        let wanted = BATCH.min(most - texts.len());
+        let read = column.read_records(wanted, Some(&mut levels), None, &mut batch);
+        let (read, n_present, _) = read.map_err(|error| damaged(path, error))?;
+        if read == 0 {
+            break;
+        }
+        let mut present = batch.drain(..);
+        match n_present == read {
+            true => texts.extend(present.map(Some)),
+            false => texts.extend(
+                levels.iter().map(|&level| if level < full { None } else { present.next() }),
+            ),
+        }
+    }
+    Ok(texts)
+}
+
 /// Which rows are wanted.
 struct Rows<'a> {
     /// The level of a value that is there.
@@ -116,6 +146,7 @@ impl Rows<'_> {
     ) -> Result<Vec<V>> {
         let (mut levels, mut batch, mut values) = (Vec::new(), Vec::new(), Vec::new());
         loop {
+            stop::check();
             levels.clear();
             let wanted = BATCH.min(self.most - values.len());
             let read = column.read_records(wanted, Some(&mut levels), None, &mut batch);

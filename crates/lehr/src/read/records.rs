@@ -21,11 +21,11 @@ pub(super) enum Separator {
 }
 
 impl Separator {
-    /// The separator of a table with this first line: the first of tab, semicolon, comma and
+    /// The separator of a table with this first line: the first of tab, semicolon, comma, bar and
     /// blank that it has outside quotes. A comma comes late since it may be a decimal comma.
     pub(super) fn of(line: &[u8]) -> Self {
         let mut quoted = false;
-        let mut seen = [false; 4];
+        let mut seen = [false; 5];
         for &byte in line.trim_ascii_end() {
             match byte {
                 b'"' => quoted = !quoted,
@@ -33,14 +33,16 @@ impl Separator {
                 b'\t' => seen[0] = true,
                 b';' => seen[1] = true,
                 b',' => seen[2] = true,
-                b' ' => seen[3] = true,
+                b'|' => seen[3] = true,
+                b' ' => seen[4] = true,
                 _ => {}
             }
         }
         match seen {
             [true, ..] => Separator::Byte(b'\t'),
             [_, true, ..] => Separator::Byte(b';'),
-            [_, _, true, _] => Separator::Byte(b','),
+            [_, _, true, ..] => Separator::Byte(b','),
+            [.., true, _] => Separator::Byte(b'|'),
             [.., true] => Separator::Blanks,
             _ => Separator::Byte(b','),
         }
@@ -50,6 +52,7 @@ impl Separator {
         match self {
             Separator::Byte(b'\t') => "tabs",
             Separator::Byte(b';') => "semicolons",
+            Separator::Byte(b'|') => "bars",
             Separator::Byte(_) => "commas",
             Separator::Blanks => "blanks",
         }
@@ -340,6 +343,8 @@ mod tests {
             ("1,5;2,5", Separator::Byte(b';')),
             ("a b,c", Separator::Byte(b',')),
             ("\"a;b\",c", Separator::Byte(b',')),
+            ("a b|c", Separator::Byte(b'|')),
+            ("a|b,c", Separator::Byte(b',')),
             ("  1  2", Separator::Blanks),
             ("1", Separator::Byte(b',')),
         ] {

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::pipe::{Opened, Pipe};
+use crate::math::stop;
 use crate::{Error, Result};
 
 /// What is asked for where something else was found.
@@ -14,12 +16,15 @@ pub(super) struct Needed {
     pub files: &'static str,
     /// The least that such a file holds.
     pub least: &'static str,
+    /// The most bytes that it can have, unpacked, if it is no data but a list that goes with them.
+    pub most: Option<u64>,
 }
 
 /// A table of numbers is asked for.
 pub(super) const TABLE: Needed = Needed {
     files: ".csv, .tsv, .txt (these and .npy may end in .gz), .npy or .parquet",
     least: "a file with at least one row of numbers",
+    most: None,
 };
 const BUFFER: usize = 1 << 17;
 /// What a packed file may unpack to: so much for each of its bytes, and so much in any case. Text and
@@ -49,6 +54,8 @@ pub(super) struct Source<'a> {
     pub reader: BufReader<Box<dyn Read>>,
     /// The file itself if its bytes can be used in place: a regular file that is not gzipped.
     pub file: Option<(File, u64)>,
+    /// The pipe that it comes from, if it does.
+    pipe: Option<Pipe>,
     /// How much the file takes on disk, packed or not; 0 for a pipe. What a header promises can
     /// be held against it.
     pub size: u64,
@@ -57,21 +64,25 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn open(path: &'a Path, needed: &Needed) -> Result<Self> {
-        let mut file = File::open(path).map_err(|error| cannot_open(path, error))?;
-        let meta = file.metadata().map_err(|error| cannot_open(path, error))?;
-        if meta.is_dir() {
-            return Err(Error::parse(
-                path,
-                format!("is a folder; give one file: {}", needed.files),
-            ));
-        }
+        let (mut plain, file, pipe): (Box<dyn Read>, _, _) =
+            match Opened::new(path).map_err(|error| cannot_open(path, error))? {
+                Opened::Folder => {
+                    let message = format!("is a folder; give one file: {}", needed.files);
+                    return Err(Error::parse(path, message));
+                }
+                Opened::File(file, length) => {
+                    let kept = file.try_clone().map_err(|error| cannot_open(path, error))?;
+                    (Box::new(file), Some((kept, length)), None)
+                }
+                Opened::Pipe(pipe) => (Box::new(pipe.clone()), None, Some(pipe)),
+            };
         let lower = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let (name, named_gz) = match lower.strip_suffix(".gz") {
             Some(name) => (name.to_string(), true),
             None => (lower, false),
         };
 
-        let head = head(&mut file).map_err(|error| Error::io(path, "cannot read", error))?;
+        let head = head(&mut plain).map_err(|error| Error::io(path, "cannot read", error))?;
         let gzipped = head.starts_with(&[0x1f, 0x8b]);
         if head.is_empty() {
             return Err(empty(path, needed));
@@ -83,15 +94,16 @@ impl<'a> Source<'a> {
             ));
         }
 
-        let kept = file.try_clone().map_err(|error| cannot_open(path, error))?;
-        let plain = Cursor::new(head.clone()).chain(file);
+        let size = file.as_ref().map_or(0, |(_, length)| *length);
+        let plain = Cursor::new(head.clone()).chain(Heeding(plain));
         let mut source = Source {
             path,
             head: Vec::new(),
             name,
             reader: BufReader::new(Box::new(io::empty())),
-            file: (meta.is_file() && !gzipped).then_some((kept, meta.len())),
-            size: if meta.is_file() { meta.len() } else { 0 },
+            file: file.filter(|_| !gzipped),
+            pipe,
+            size,
             gzipped,
         };
         source.head = if gzipped {
@@ -109,13 +121,32 @@ impl<'a> Source<'a> {
             source.reader = BufReader::with_capacity(BUFFER, Box::new(plain));
             head
         };
+        if let Some(most) = needed.most {
+            source.limit(most);
+        }
         Ok(source)
+    }
+
+    /// Lets no more than this be read.
+    fn limit(&mut self, most: u64) {
+        let whole = std::mem::replace(&mut self.reader, BufReader::new(Box::new(io::empty())));
+        let limited = Limited { inner: whole, left: most, most };
+        self.reader = BufReader::with_capacity(BUFFER, Box::new(limited));
     }
 
     /// A part of a file as a source of its own, e.g. a member of an archive.
     pub(super) fn part(path: &'a Path, name: String, reader: Box<dyn Read>) -> Self {
         let reader = BufReader::with_capacity(BUFFER, reader);
-        Source { path, head: Vec::new(), name, reader, file: None, size: 0, gzipped: false }
+        Source {
+            path,
+            head: Vec::new(),
+            name,
+            reader,
+            file: None,
+            pipe: None,
+            size: 0,
+            gzipped: false,
+        }
     }
 
     /// The most bytes that it can hold, unpacked; nobody knows for a pipe. What a header promises can be held
@@ -128,8 +159,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Refuses what cannot be text.
-    pub(super) fn check_text(&self, needed: &Needed) -> Result<()> {
+    /// Refuses what cannot be text. Lines that end in carriage returns alone, as old spreadsheets write them, get the
+    /// ends that all others have.
+    pub(super) fn check_text(&mut self, needed: &Needed) -> Result<()> {
         if self.head.starts_with(&[0xff, 0xfe]) || self.head.starts_with(&[0xfe, 0xff]) {
             return Err(Error::parse(
                 self.path,
@@ -142,6 +174,11 @@ impl<'a> Source<'a> {
                 format!("is neither text nor a known binary format; give one of {}", needed.files),
             ));
         }
+        if ends_in_returns(&self.head) {
+            let whole = std::mem::replace(&mut self.reader, BufReader::new(Box::new(io::empty())));
+            self.reader =
+                BufReader::with_capacity(BUFFER, Box::new(Returns { inner: whole, behind: false }));
+        }
         Ok(())
     }
 
@@ -151,9 +188,54 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Whether the lines of a text that begins like this end in carriage returns and nothing else.
+fn ends_in_returns(head: &[u8]) -> bool {
+    let first = head.iter().position(|&byte| byte == b'\r');
+    // The last byte of the head may have its line feed behind it.
+    !head.contains(&b'\n') && first.is_some_and(|at| at + 1 < head.len() || head.len() < HEAD)
+}
+
+/// Makes line feeds of carriage returns.
+struct Returns<R> {
+    inner: R,
+    /// Whether the last byte was one.
+    behind: bool,
+}
+
+impl<R: Read> Read for Returns<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.inner.read(buffer)?;
+            let mut kept = 0;
+            for at in 0..read {
+                let byte = buffer[at];
+                let is_second = self.behind && byte == b'\n';
+                self.behind = byte == b'\r';
+                if !is_second {
+                    buffer[kept] = if byte == b'\r' { b'\n' } else { byte };
+                    kept += 1;
+                }
+            }
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
+        }
+    }
+}
+
 /// How many bytes a packed file of this size may unpack to.
 pub(super) fn most_unpacked(size: u64) -> u64 {
     size.saturating_mul(UNPACKED_FACTOR).saturating_add(UNPACKED_ALWAYS)
+}
+
+/// Reads, unless a stop is asked for.
+struct Heeding<R>(R);
+
+impl<R: Read> Read for Heeding<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        stop::check();
+        self.0.read(buffer)
+    }
 }
 
 /// Unpacks up to a limit.
@@ -174,9 +256,27 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
+/// Reads up to a limit.
+struct Limited<R> {
+    inner: R,
+    left: u64,
+    most: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            let most = self.most >> 20;
+            io::Error::other(format!("it has more than {most} MiB, and is hardly what was meant"))
+        })?;
+        Ok(read)
+    }
+}
+
 /// The format of a table. Content first, since a name may lie; then the name.
-pub(super) fn recognise(source: &Source<'_>, needed: &Needed) -> Result<Format> {
-    let Source { path, name, head, .. } = source;
+pub(super) fn recognise(source: &mut Source<'_>, needed: &Needed) -> Result<Format> {
+    let Source { path, name, head, .. } = &*source;
     if head.starts_with(b"\x93NUMPY") {
         return Ok(Format::Npy);
     }
@@ -209,10 +309,17 @@ pub(super) fn plain_file(source: &Source<'_>, what: &str) -> Result<(File, u64)>
             let file = file.try_clone();
             Ok((file.map_err(|error| Error::io(source.path, "cannot open", error))?, *length))
         }
-        None => Err(Error::parse(
-            source.path,
-            format!("is {what} that is gzipped or comes from a pipe; give it as a plain file"),
-        )),
+        None => {
+            let pipe = source.pipe.as_ref().filter(|_| !source.gzipped);
+            let whole = pipe.map_or(Ok(None), Pipe::whole);
+            let whole = whole.map_err(|error| source.cannot_read(error))?;
+            whole.ok_or_else(|| {
+                let why = format!(
+                    "is {what} that is gzipped or comes from a pipe; give it as a plain file"
+                );
+                Error::parse(source.path, why)
+            })
+        }
     }
 }
 

@@ -36,8 +36,8 @@ pub fn text_columns(
     header: Header,
     wanted: &[(&str, &str)],
 ) -> Result<Vec<TextColumn>> {
-    let source = Source::open(path, &TABLE)?;
-    match recognise(&source, &TABLE)? {
+    let mut source = Source::open(path, &TABLE)?;
+    match recognise(&mut source, &TABLE)? {
         Format::Text => of_text(source, header, wanted),
         Format::Npy => Err(Error::parse(
             path,

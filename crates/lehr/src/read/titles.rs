@@ -14,6 +14,7 @@ use crate::{Error, Result};
 const NEEDED: Needed = Needed {
     files: "a text file with an id and a title per line (movies.dat, movie_titles.txt, u.item, .csv, .tsv; these may be gzipped)",
     least: "a file with an id and a title per line",
+    most: Some(1 << 30),
 };
 const TITLE_NAMES: &[&str] = &[
     "title",
@@ -52,8 +53,8 @@ const TITLE_NAMES: &[&str] = &[
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn titles(path: &Path) -> Result<HashMap<String, String>> {
-    let source = Source::open(path, &NEEDED)?;
-    if recognise(&source, &NEEDED)? != Format::Text {
+    let mut source = Source::open(path, &NEEDED)?;
+    if recognise(&mut source, &NEEDED)? != Format::Text {
         return Err(Error::parse(path, format!("is not text; give {}", NEEDED.files)));
     }
     let mut titles = HashMap::new();

@@ -77,7 +77,7 @@ pub(super) fn listed(
 }
 
 /// What a cell is, if it is not just any text.
-fn kind(cell: &[u8]) -> Option<&'static str> {
+pub(super) fn kind(cell: &[u8]) -> Option<&'static str> {
     let lower = String::from_utf8_lossy(cell).to_ascii_lowercase();
     let digits = cell.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_date = |c: char| c.is_ascii_digit() || "-/:. tz+".contains(c);

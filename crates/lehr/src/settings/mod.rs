@@ -7,6 +7,7 @@ mod search;
 mod table;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -95,7 +96,7 @@ pub struct FitConfig {
     /// Evaluate the bound every so many steps; 0 is never, not even at the end. Default: every sweep, or
     /// once an epoch.
     pub eval_every: Option<u64>,
-    /// Items to hold out and score during the run: a count, or a fraction below 1.
+    /// Items to hold out and score during the run: a count, a fraction below 1, or one of several parts.
     pub holdout: Holdout,
 }
 
@@ -143,7 +144,7 @@ pub const FIT: &[Setting] = &[
         name: "steps",
         kind: Kind::Whole,
         value_name: "N",
-        help: "Updates; in batch mode, sweeps",
+        help: "Updates; in batch mode, sweeps. 0 keeps the start as it is",
         default: "1000; 500 in batch mode",
         group: LONG,
         python: Some("max_iter"),
@@ -336,13 +337,14 @@ pub const FIT: &[Setting] = &[
         help: "What the fits of a search are chosen by: the bound, or the score of the items held out",
         default: "bound",
         group: STARTS,
+        python: Some("search_by"),
         ..Setting::BLANK
     },
     Setting {
         name: "threads",
         kind: Kind::Whole,
         value_name: "N",
-        help: "Threads; 0 uses all cores. Does not change results",
+        help: "Threads; 0 uses all cores, and there are at most 4 for each core, or 16. Does not change results",
         default: "0",
         group: STARTS,
         python: Some("n_jobs"),
@@ -352,7 +354,8 @@ pub const FIT: &[Setting] = &[
         name: "holdout",
         kind: Kind::Schedule(parses::<Holdout>),
         value_name: "N",
-        help: "Items (documents) to hold out and score during the run: a count (1000) or a fraction (0.1)",
+        help: "Items (documents) to hold out and score during the run: a count (1000), a fraction (0.1) or one of several \
+               parts (2/5)",
         group: WATCHING,
         python: Some("holdout"),
         ..Setting::BLANK
@@ -395,32 +398,60 @@ fn parses<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
     text.parse::<T>().map(drop)
 }
 
-/// How many items to hold out: `0`, a count (`1000`) or a fraction (`0.1`).
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Holdout(f64);
+/// Which items to hold out: none, a count (`1000`), a fraction (`0.1`), or one of several equal parts (`2/5`: the second of
+/// five). The parts of one seed have no item in common.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "NumberOrText", into = "NumberOrText")]
+pub enum Holdout {
+    /// So many random items, or such a fraction of them.
+    Share(f64),
+    /// A part of all items, `fold` of `of`, from 1.
+    Fold {
+        /// Which.
+        fold: u32,
+        /// How many there are.
+        of: u32,
+    },
+}
 
 impl Holdout {
     /// The number of items out of `n_items`.
     pub fn count(&self, n_items: usize) -> usize {
-        if self.0 < 1.0 { (self.0 * n_items as f64).round() as usize } else { self.0 as usize }
+        match *self {
+            Holdout::Share(share) if share < 1.0 => (share * n_items as f64).round() as usize,
+            Holdout::Share(count) => count as usize,
+            Holdout::Fold { .. } => self.places(n_items).len(),
+        }
+    }
+
+    /// Where they are among all items in random order.
+    pub(crate) fn places(&self, n_items: usize) -> Range<usize> {
+        match *self {
+            Holdout::Share(_) => 0..self.count(n_items),
+            Holdout::Fold { fold, of } => {
+                let end =
+                    |folds: u32| (n_items as u128 * u128::from(folds) / u128::from(of)) as usize;
+                end(fold - 1)..end(fold)
+            }
+        }
     }
 }
 
-const HOLDOUT: &str = "must be a whole number of items (1000) or a fraction below 1 (0.1)";
+impl Default for Holdout {
+    fn default() -> Self {
+        Holdout::Share(0.0)
+    }
+}
+
+const HOLDOUT: &str = "must be a whole number of items (1000), a fraction below 1 (0.1) or one of several parts (2/5)";
 
 impl TryFrom<f64> for Holdout {
     type Error = String;
 
     fn try_from(x: f64) -> Result<Self, String> {
         let whole = x.is_finite() && x >= 1.0 && x.fract() == 0.0;
-        if whole || (0.0..1.0).contains(&x) { Ok(Holdout(x)) } else { Err(HOLDOUT.to_string()) }
-    }
-}
-
-impl From<Holdout> for f64 {
-    fn from(holdout: Holdout) -> f64 {
-        holdout.0
+        let is_share = whole || (0.0..1.0).contains(&x);
+        if is_share { Ok(Holdout::Share(x)) } else { Err(HOLDOUT.to_string()) }
     }
 }
 
@@ -428,13 +459,57 @@ impl FromStr for Holdout {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Holdout::try_from(text.parse::<f64>().map_err(|_| HOLDOUT)?)
+        let Some((fold, of)) = text.split_once('/') else {
+            let share = Holdout::try_from(text.parse::<f64>().map_err(|_| HOLDOUT)?);
+            // One item, or all of them?
+            return match share {
+                Ok(Holdout::Share(1.0)) if text.trim() != "1" => Err(HOLDOUT.to_string()),
+                share => share,
+            };
+        };
+        let (fold, of) = (fold.trim().parse().ok(), of.trim().parse().ok());
+        let (Some(fold), Some(of)) = (fold, of) else { return Err(HOLDOUT.to_string()) };
+        if of < 2 || fold < 1 || fold > of {
+            return Err(format!("{HOLDOUT}: the first of five is 1/5, the last 5/5"));
+        }
+        Ok(Holdout::Fold { fold, of })
     }
 }
 
 impl fmt::Display for Holdout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self {
+            Holdout::Share(share) => share.fmt(f),
+            Holdout::Fold { fold, of } => write!(f, "{fold}/{of}"),
+        }
+    }
+}
+
+/// A value of a configuration file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum NumberOrText {
+    Number(f64),
+    Text(String),
+}
+
+impl TryFrom<NumberOrText> for Holdout {
+    type Error = String;
+
+    fn try_from(value: NumberOrText) -> Result<Self, String> {
+        match value {
+            NumberOrText::Number(x) => Holdout::try_from(x),
+            NumberOrText::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<Holdout> for NumberOrText {
+    fn from(holdout: Holdout) -> Self {
+        match holdout {
+            Holdout::Share(share) => NumberOrText::Number(share),
+            fold => NumberOrText::Text(fold.to_string()),
+        }
     }
 }
 
@@ -455,6 +530,25 @@ mod tests {
         assert_eq!(toml::from_str::<FitConfig>(&text).unwrap(), config);
         let error = toml::from_str::<FitConfig>("bacth = 3").unwrap_err().to_string();
         assert!(error.contains("unknown field `bacth`") && error.contains("`batch`"), "{error}");
+    }
+
+    #[test]
+    fn what_is_held_out_is_a_count_a_share_or_a_part() {
+        let count = |text: &str| text.parse::<Holdout>().map(|holdout| holdout.count(103));
+        assert_eq!((count("0"), count("10"), count("0.1")), (Ok(0), Ok(10), Ok(10)));
+        let parts = (1..=5).map(|fold| format!("{fold}/5").parse::<Holdout>().unwrap());
+        let places: Vec<_> = parts.clone().map(|part| part.places(103)).collect();
+        assert_eq!(places, [0..20, 20..41, 41..61, 61..82, 82..103]);
+        for part in parts {
+            let text = serde_json::to_string(&part).unwrap();
+            assert_eq!(serde_json::from_str::<Holdout>(&text).unwrap(), part);
+        }
+        assert_eq!((count("1"), count("0.5")), (Ok(1), Ok(52)));
+        for text in
+            ["1.0", "1e0", "0/5", "6/5", "1/1", "a/b", "1/", "/5", "-1/5", "1.5", "-0.1", "nan", ""]
+        {
+            assert!(text.parse::<Holdout>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! filled in.
 
 use super::{FitConfig, Holdout, Kick, Search, SearchBy, either};
-use crate::error::{advice, setting};
+use crate::error::{Advice, Part, advice, setting};
 use crate::fit::stop::{Change, StopReason};
 use crate::model::{Dataset, Model, guards_of};
 use crate::step::anneal::{Anneal, Law};
@@ -182,9 +182,6 @@ impl Plan {
     }
 }
 
-/// More threads than any machine has cores are a slip of the keyboard, and would take forever to start.
-const MOST_THREADS: usize = 4096;
-
 /// The items that a configuration is checked against.
 struct Sizes<'a> {
     n_items: usize,
@@ -261,6 +258,34 @@ impl FitConfig {
         Ok(self.plan(sizes, self.checked_step_size()?))
     }
 
+    /// What is asked for and changes nothing, as far as that can be known from the settings alone.
+    pub fn idle(&self) -> Vec<Advice> {
+        let usual = FitConfig::default();
+        let has_noise = !self.effective.is_off() || self.searched().is_some();
+        let noise = ("there is no noise: ask for it with ", setting("effective"));
+        let batches = ("all items are in every step: ask for batches with ", setting("batch"));
+        let idle = [
+            ("law", self.law != usual.law && !has_noise, self.law.to_string(), &noise),
+            ("corrected", !self.corrected && !has_noise, "false".into(), &noise),
+            (
+                "sampling",
+                self.sampling != usual.sampling && self.batch.is_none(),
+                self.sampling.to_string(),
+                &batches,
+            ),
+            (
+                "bound_sample",
+                self.bound_sample.unwrap_or(0) > 0 && self.batch.is_none(),
+                self.bound_sample.unwrap_or(0).to_string(),
+                &batches,
+            ),
+        ];
+        let note = |(name, _, value, (why, remedy)): (&str, bool, String, &(&str, Part))| {
+            advice![setting(name).to(value), " changes nothing, since ", *why, remedy.clone()]
+        };
+        idle.into_iter().filter(|(_, is_idle, ..)| *is_idle).map(note).collect()
+    }
+
     /// What cannot be where every row has its own batch.
     fn check_blocks(&self) -> Result<()> {
         if !self.law.works_in_blocks() && !self.effective.is_off() {
@@ -291,17 +316,12 @@ impl FitConfig {
 
     fn check_counts(&self) -> Result<()> {
         let counts = [
-            ("steps", self.steps),
             ("checkpoint_every", self.checkpoint_every),
             ("n_init", Some(u64::from(self.n_init))),
             ("batch", self.batch.map(|batch| batch as u64)),
         ];
         if let Some((name, _)) = counts.into_iter().find(|&(_, count)| count == Some(0)) {
             return Err(Error::config(name, 0, "must be at least 1"));
-        }
-        if self.threads > MOST_THREADS {
-            let allowed = format!("must be at most {MOST_THREADS}; 0 uses all cores");
-            return Err(Error::config("threads", self.threads, allowed));
         }
         Ok(())
     }
@@ -517,7 +537,6 @@ mod tests {
         let base = FitConfig::default;
         let effective = |m: f64| Effective::Constant(m);
         for (config, expected) in [
-            (FitConfig { steps: Some(0), ..base() }, "steps = 0: must be at least 1"),
             (FitConfig { n_init: 0, ..base() }, "n_init = 0: must be at least 1"),
             (FitConfig { tol: -1.0, ..base() }, "tol = -1: must be 0"),
             (FitConfig { tol: f64::NAN, ..base() }, "tol = NaN: must be 0"),
@@ -548,5 +567,29 @@ mod tests {
             assert!(text.starts_with(expected), "{text}");
         }
         assert!(base().check(0).is_err());
+    }
+
+    #[test]
+    fn settings_that_change_nothing_are_told() {
+        let base = FitConfig::default;
+        let notes =
+            |config: FitConfig| config.idle().iter().map(Advice::to_string).collect::<Vec<_>>();
+        assert!(notes(base()).is_empty());
+        let idle = FitConfig {
+            law: Law::Gamma,
+            sampling: Sampling::WithReplacement,
+            bound_sample: Some(10),
+            ..base()
+        };
+        let told = notes(idle.clone());
+        let law =
+            "`law = gamma` changes nothing, since there is no noise: ask for it with `effective`";
+        assert_eq!((told.len(), told[0].as_str()), (3, law));
+        assert!(
+            told[1].contains("sampling") && told[2].contains("`bound_sample = 10`"),
+            "{told:?}"
+        );
+        let busy = FitConfig { batch: Some(10), effective: Effective::Constant(5.0), ..idle };
+        assert!(notes(busy).is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! Line 1 of Algorithm 1: which items form the batch S_t. A pure function of (seed, restart, step).
 
+use std::ops::Range;
+
 use crate::math::rng::{Address, Purpose};
 use crate::model::{Layout, RowSet};
 use crate::settings::choices;
@@ -301,16 +303,25 @@ impl Sampler {
 
 /// A seeded split of `n_items` into (kept, held out), both in rising order.
 pub fn split(n_items: usize, held_out: usize, seed: u64, purpose: Purpose) -> (Vec<u32>, Vec<u32>) {
+    split_part(n_items, 0..held_out.min(n_items), seed, purpose)
+}
+
+/// The same, with those held out that have these places in a random order of all, which is the seed's.
+pub fn split_part(
+    n_items: usize,
+    places: Range<usize>,
+    seed: u64,
+    purpose: Purpose,
+) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..n_items as u32).collect();
     let mut rng = Address::new(seed, purpose, 0, 0).rng(0);
-    let held_out = held_out.min(n_items);
-    for i in 0..held_out {
+    for i in 0..places.end {
         order.swap(i, i + rng.below((n_items - i) as u64) as usize);
     }
-    let mut kept = order.split_off(held_out);
-    kept.sort_unstable();
+    let mut held_out: Vec<u32> = order.drain(places).collect();
     order.sort_unstable();
-    (kept, order)
+    held_out.sort_unstable();
+    (order, held_out)
 }
 
 #[cfg(test)]
@@ -375,6 +386,11 @@ mod tests {
 
     #[test]
     fn a_split_is_a_partition() {
+        let parts = [0..20, 20..41, 41..103];
+        let mut all: Vec<u32> =
+            parts.into_iter().flat_map(|p| split_part(103, p, 9, Purpose::Holdout).1).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..103).collect::<Vec<u32>>());
         let (kept, held_out) = split(100, 30, 9, Purpose::Holdout);
         assert_eq!((kept.len(), held_out.len()), (70, 30));
         let mut all = [kept, held_out].concat();

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::checkpoint;
 use super::checkpoints::{self, Found};
 use super::files::{BEFORE, CONFIG, Files, Folder, NEWEST, RESULT, TRACE};
-use super::lock::{self, Lock};
+use super::lock::{self, Lock, NOTE};
 use super::open::{self, Loaded};
 use super::result::RunResult;
 use super::run_config::{self, FORMAT, RunConfig};
@@ -23,13 +23,15 @@ use super::sidecar::{Sum, Sums};
 use super::trace_file;
 use crate::fit::Observation;
 use crate::fit::Progress;
-use crate::models::Stored;
-use crate::{Error, ErrorKind, Result, write};
+use crate::models::{SIDECARS, Stored};
+use crate::{Error, ErrorKind, Result, read, write};
 
 /// A directory that holds a run.
 #[derive(Debug, Clone)]
 pub struct RunDirectory {
     path: PathBuf,
+    /// Where the data are now, if not where the run has found them.
+    data: Option<PathBuf>,
     /// Held while a fit writes here.
     _lock: Option<Arc<Lock>>,
 }
@@ -78,7 +80,7 @@ impl RunDirectory {
         }
     }
 
-    /// Whether a new run may begin here: no run yet, and not a file.
+    /// Whether a new run may begin here: no run yet, not a file, and nothing that is not of a run.
     pub fn check_free(&self) -> Result<()> {
         if self.config_path().exists() {
             if let Some(held) = lock::held(&self.path) {
@@ -89,18 +91,26 @@ impl RunDirectory {
         if self.path.exists() && !self.path.is_dir() {
             return Err(ErrorKind::Occupied { path: self.path.clone(), is_run: false }.into());
         }
-        Ok(())
+        let mut entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        match entries.find(|entry| !is_ours(&entry.file_name().to_string_lossy())) {
+            Some(entry) => {
+                let (path, file) = (self.path.clone(), PathBuf::from(entry.file_name()));
+                Err(ErrorKind::NotEmpty { path, file }.into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// A directory in which a run is to begin.
     pub fn planned(path: &Path) -> Self {
-        RunDirectory { path: path.to_path_buf(), _lock: None }
+        RunDirectory { path: path.to_path_buf(), data: None, _lock: None }
     }
 
     /// The same directory, which no other process can lock until this value is gone.
     pub(super) fn locked(&self) -> Result<Self> {
         let lock = Lock::take(&self.path)?;
-        Ok(RunDirectory { path: self.path.clone(), _lock: Some(Arc::new(lock)) })
+        let (path, data) = (self.path.clone(), self.data.clone());
+        Ok(RunDirectory { path, data, _lock: Some(Arc::new(lock)) })
     }
 
     /// Opens the directory of an earlier run.
@@ -110,6 +120,12 @@ impl RunDirectory {
             return Ok(directory);
         }
         Err(ErrorKind::NoRun { path: path.to_path_buf(), exists: path.exists() }.into())
+    }
+
+    /// The same run, whose data are in another file now. They must be the same data, which is checked where they
+    /// are read.
+    pub fn with_data(self, path: &Path) -> Self {
+        RunDirectory { data: Some(path.to_path_buf()), ..self }
     }
 
     /// The directory.
@@ -155,7 +171,12 @@ impl RunDirectory {
 
     /// The settings.
     pub fn config<M: Stored>(&self) -> Result<RunConfig<M>> {
-        self.read_config()
+        let mut config: RunConfig<M> = self.read_config()?;
+        if let Some(path) = &self.data {
+            config.data.pipe = read::is_pipe(path);
+            config.data.path = Some(read::behind(path));
+        }
+        Ok(config)
     }
 
     pub(super) fn write_config<M: Stored>(&self, config: &RunConfig<M>) -> Result<()> {
@@ -223,4 +244,11 @@ impl RunDirectory {
             }
         }
     }
+}
+
+/// Whether a file is of a run, whole or half written: a process that was killed before its run began leaves these.
+fn is_ours(name: &str) -> bool {
+    let ours = [CONFIG, TRACE, NEWEST, BEFORE, RESULT, NOTE];
+    let mut known = ours.iter().chain(SIDECARS.iter().copied().flatten());
+    known.any(|known| name == *known || write::is_unfinished(name, known))
 }

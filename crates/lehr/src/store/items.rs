@@ -5,11 +5,12 @@ use std::path::Path;
 use super::run::Run;
 use super::run_config::DataSource;
 use crate::data::{Dataset, FromFile};
-use crate::fit::State;
+use crate::fit::{State, Watcher};
 use crate::math::rng::Purpose;
 use crate::models::{ReadOptions, Stored};
-use crate::settings::FitConfig;
-use crate::step::sample::split;
+use crate::read;
+use crate::settings::{FitConfig, Holdout};
+use crate::step::sample::split_part;
 use crate::{Error, Result};
 
 /// Data, and the file that they come from if there is one.
@@ -19,6 +20,14 @@ pub struct Items<'a, M: Stored> {
     /// The file and how it was read; none if they came from a program's memory.
     pub source: Option<(&'a Path, &'a ReadOptions<M>)>,
 }
+
+impl<M: Stored> Clone for Items<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: Stored> Copy for Items<'_, M> {}
 
 impl<'a, M: Stored> Items<'a, M> {
     /// Items of a program's memory.
@@ -31,15 +40,21 @@ impl<'a, M: Stored> Items<'a, M> {
         Items { data, source: Some((path, options)) }
     }
 
+    /// Tells what is in a file.
+    pub(super) fn tell(&self, watcher: &mut dyn Watcher) {
+        if self.source.is_some() {
+            watcher.reads(&self.data.counts());
+        }
+    }
+
     /// What the configuration of a run says of these data; paths in it are absolute.
-    pub(super) fn describe(&self) -> DataSource<ReadOptions<M>> {
+    pub(crate) fn describe(&self) -> DataSource<ReadOptions<M>> {
         let mut options = self.source.map(|(_, options)| options.clone()).unwrap_or_default();
         M::Data::anchor(&mut options);
         self.data.record(&mut options);
         DataSource {
-            path: self
-                .source
-                .map(|(path, _)| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())),
+            path: self.source.map(|(path, _)| read::behind(path)),
+            pipe: self.source.is_some_and(|(path, _)| read::is_pipe(path)),
             options,
             fingerprint: self.data.fingerprint(),
             items: self.data.n_items(),
@@ -121,13 +136,21 @@ impl<'a, D: FromFile> Parts<'a, D> {
         let n_items = data.n_items();
         let held_out = config.holdout.count(n_items);
         if held_out == 0 {
-            return Ok(Parts { whole: data, split: None });
+            if config.holdout == Holdout::default() {
+                return Ok(Parts { whole: data, split: None });
+            }
+            let allowed = format!(
+                "is none of {n_items} {}; hold out more, or a whole number of them",
+                D::ITEMS
+            );
+            return Err(Error::config("holdout", config.holdout, allowed));
         }
         if held_out >= n_items {
             let allowed = format!("there are only {n_items} {}; hold out fewer", D::ITEMS);
             return Err(Error::config("holdout", config.holdout, allowed));
         }
-        let (kept, out) = split(n_items, held_out, config.seed, Purpose::Holdout);
+        let places = config.holdout.places(n_items);
+        let (kept, out) = split_part(n_items, places, config.seed, Purpose::Holdout);
         Ok(Parts { whole: data, split: Some((data.subset(&kept), data.subset(&out))) })
     }
 

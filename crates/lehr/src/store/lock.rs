@@ -72,6 +72,11 @@ impl Drop for Lock {
     }
 }
 
+/// Keeps other processes from a folder until the value is gone.
+pub(crate) fn lock_folder(folder: &Path) -> Result<impl Drop + use<>> {
+    Lock::take(folder)
+}
+
 /// What to tell about a run directory that is locked, if it is.
 pub(super) fn held(folder: &Path) -> Option<Error> {
     match File::open(folder).ok()?.try_lock() {

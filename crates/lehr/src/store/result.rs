@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::path_text;
 use crate::fit::Observation;
 use crate::fit::{Fitted, Outcome, Searched, Timings, or_nan};
 use crate::models::Stored;
@@ -13,6 +14,7 @@ use crate::models::Stored;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// The run directory; empty for a fit that is in none.
+    #[serde(with = "path_text")]
     pub run: PathBuf,
     /// The model's name.
     pub model: String,

@@ -1,5 +1,7 @@
 //! Going on with a run directory, whatever state its last process has left it in.
 
+use std::path::Path;
+
 use super::checkpoints::Found;
 use super::directory::RunDirectory;
 use super::disk::Disk;
@@ -12,14 +14,14 @@ use super::saved::Saved;
 use super::session::Prepared;
 use super::trace_file::{self, Cut};
 use crate::data::FromFile;
-use crate::error::{Verb, action, advice};
+use crate::error::{Verb, action, advice, setting};
 use crate::fit::Observation;
 use crate::fit::drive::{AFTER_SEARCH, Restarts};
 use crate::fit::stop::StopReason;
-use crate::fit::{Driver, DriverPart, Progress, Resume, Watcher};
+use crate::fit::{Driver, DriverPart, Outcome, Progress, Resume, Searched, Watcher};
 use crate::models::Stored;
 use crate::settings::{FitConfig, Plan};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
 /// that ended because its bound stood still makes them all: its tolerance is off from then on,
@@ -44,9 +46,12 @@ pub fn resume_with<M: Stored>(
     let directory = directory.locked()?;
     let config = directory.config::<M>()?;
     let mut model = open::model(&directory.files(), &config)?;
+    let recovered = recover(&directory, &model)?;
+    if let Some(recovered) = &recovered {
+        recovered.check_left(&directory, &config.extension, &more)?;
+    }
     let data = read_again(&directory, &model, &config)?;
     let parts = Parts::new(&data, &config.fit)?;
-    let recovered = recover(&directory, &model)?;
     if recovered.is_none() {
         model = begin_again(&directory, &config, &parts)?;
     }
@@ -79,6 +84,9 @@ fn read_again<M: Stored>(
             ],
         ));
     };
+    if config.data.pipe {
+        return Err(no_pipe(directory.path(), path));
+    }
     let data = match config.data.unknown_dropped {
         false => M::Data::read(path, &config.data.options)?,
         true => model.read_new(path, &config.data.options)?.0,
@@ -95,6 +103,21 @@ fn read_again<M: Stored>(
             config.data.fingerprint
         ),
     ))
+}
+
+/// What to do about a run or a sweep whose data cannot be read again.
+pub(crate) fn no_pipe(directory: &Path, data: &Path) -> Error {
+    Error::run(
+        directory,
+        advice![
+            format!(
+                "its data came through a pipe ({}), which cannot be read again; ",
+                data.display()
+            ),
+            "save them to a file, and name that with ",
+            setting("data"),
+        ],
+    )
 }
 
 /// The model of a run that has no checkpoint: its start may need what only the data and the settings have.
@@ -155,6 +178,21 @@ impl Recovered {
         }
     }
 
+    /// Refuses a run of which nothing is left to do, before its data are read.
+    fn check_left(
+        &self,
+        directory: &RunDirectory,
+        extension: &Extension,
+        more: &Extension,
+    ) -> Result<()> {
+        match self.ended() {
+            Some(stop) if more.steps.is_none() && self.steps_left(extension).is_none() => {
+                Err(ErrorKind::Complete { path: directory.path().to_path_buf(), stop }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses more steps for a run of which it is not known where it stood.
     fn check_extension(&self, directory: &RunDirectory, more: &Extension) -> Result<()> {
         if self.is_damaged && more.steps.is_some() && self.ended().is_none() {
@@ -177,11 +215,14 @@ impl Recovered {
             Saved::Pending(progress) => progress,
             Saved::Complete(state, best, mut done) if more.steps.is_some() => {
                 // The climb replaces its own earlier end; the other restarts stay on record.
-                let restart = done.remove(best).restart;
-                let driver = after_search(&self.trace, restart);
+                let Outcome { restart, search, .. } = done.remove(best);
+                let driver = after_search(&self.trace, restart, search);
                 Progress { restart, state, done, best: None, driver }
             }
-            Saved::Complete(_, best, done) => return Err(is_complete(directory, done[best].stop)),
+            Saved::Complete(_, best, done) => {
+                let (path, stop) = (directory.path().to_path_buf(), done[best].stop);
+                return Err(ErrorKind::Complete { path, stop }.into());
+            }
         };
         let cut = Cut::at(&progress, &self.trace);
         let (mut trace, mut history) = (Vec::new(), Vec::new());
@@ -197,10 +238,15 @@ impl Recovered {
     }
 }
 
-/// What a run that goes on after a search is told: that there was one, and its own number.
-fn after_search(trace: &[Observation], restart: u32) -> Option<DriverPart> {
+/// What a run that goes on after a search is told: what that did, and its own number.
+fn after_search(
+    trace: &[Observation],
+    restart: u32,
+    search: Option<Searched>,
+) -> Option<DriverPart> {
     let run = trace_file::last_run(trace, restart) + 1;
-    let (name, notes, states) = (AFTER_SEARCH.to_string(), serde_json::Value::Null, Vec::new());
+    let notes = serde_json::to_value(search).expect("plain values become JSON");
+    let (name, states) = (AFTER_SEARCH.to_string(), Vec::new());
     (run > 1).then_some(DriverPart { name, run, notes, states })
 }
 
@@ -211,12 +257,6 @@ struct PickedUp {
     history: Vec<Observation>,
     /// All observations before.
     trace: Vec<Observation>,
-}
-
-fn is_complete(directory: &RunDirectory, stop: StopReason) -> Error {
-    let path = directory.path();
-    let what = format!("this run is complete ({stop}); give it more steps with ");
-    Error::run(path, advice![what, action(Verb::MoreSteps).with(path)])
 }
 
 /// Decides how the run goes on, writes that down, and runs.

@@ -131,7 +131,7 @@ impl<M: Stored> Run<M> {
     }
 
     /// How a fit that has just ended has ended.
-    pub(super) fn into_result(self) -> RunResult {
+    pub(crate) fn into_result(self) -> RunResult {
         self.result.expect("a fit that has ended has a result")
     }
 

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::path_text;
 use super::sidecar::Sums;
 use crate::data::Gaps;
 use crate::math::kernels::Isa;
@@ -47,7 +48,7 @@ pub struct RunConfig<M: Stored> {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: Sums,
     /// The run that this one went on from with new data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text::option")]
     pub parent: Option<PathBuf>,
     /// How many items this run and those before it have been fitted to, if there were any before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +117,11 @@ pub struct Extension {
 #[serde(deny_unknown_fields)]
 pub struct DataSource<R> {
     /// The file, absolute; none if the data came from a program's memory.
+    #[serde(default, with = "path_text::option")]
     pub path: Option<PathBuf>,
+    /// Whether that was a pipe, which cannot be read again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pipe: bool,
     /// How it was read.
     pub options: R,
     /// A hash of its numbers; the same for the same numbers in any format.

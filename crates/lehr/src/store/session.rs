@@ -13,6 +13,7 @@ use super::run_config::{DataSource, RunConfig};
 use super::saved::Saved;
 use super::sink::{Keeper, Sink};
 use crate::data::{Dataset, FromFile};
+use crate::error::{Advice, Verb, action, advice, setting};
 use crate::fit::Observation;
 use crate::fit::drive::Restarts;
 use crate::fit::stop::deadline;
@@ -50,8 +51,11 @@ pub fn fit_with<M: Stored>(
 ) -> Result<Run<M>> {
     let mut params = params;
     M::anchor(&mut params);
+    items.tell(watcher);
     let source = items.describe();
     let parts = Parts::new(items.data, config)?;
+    let piped = source.pipe.then(read_once);
+    piped.iter().chain(&config.idle()).for_each(|note| watcher.note(note));
     if !matches!(begin, Begin::With(_))
         && let Some(advice) = M::foresee(&params, parts.train(), config)?
     {
@@ -77,6 +81,17 @@ pub fn fit_with<M: Stored>(
     Prepared { driver, model, config, plan, threads, parts, from, trace }.begin(sink, watcher)
 }
 
+/// What to know of data that came through a pipe.
+pub(crate) fn read_once() -> Advice {
+    advice![
+        "the data come through a pipe, which cannot be read again: to go on with this run after a stop, they will have \
+         to be in a file, which ",
+        action(Verb::Resume),
+        " takes with ",
+        setting("data"),
+    ]
+}
+
 /// Does what comes before the first step, unless a stop is asked for in the middle of it.
 fn unless_stopped<T>(stop: &Stop, work: impl FnOnce() -> Result<T>) -> Result<T> {
     stop.heed(work).unwrap_or_else(|why| Err(ErrorKind::Stopped(why.into()).into()))
@@ -92,9 +107,21 @@ pub fn fit_file<M: Stored>(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult> {
     let mut disk = Disk::new(directory)?;
+    fit_file_into::<M>(data_path, options, params, config, &mut disk, watcher).map(Run::into_result)
+}
+
+/// Fits a model to a file and lets `sink` keep what comes of it.
+pub fn fit_file_into<M: Stored>(
+    data_path: &Path,
+    options: &ReadOptions<M>,
+    params: M::Params,
+    config: &FitConfig,
+    sink: &mut dyn Sink<M>,
+    watcher: &mut dyn Watcher,
+) -> Result<Run<M>> {
     let data = M::Data::read(data_path, options)?;
     let items = Items::of_file(&data, data_path, options);
-    fit::<M>(items, params, config, Begin::Random, &mut disk, watcher).map(Run::into_result)
+    fit::<M>(items, params, config, Begin::Random, sink, watcher)
 }
 
 /// A fitted model that goes on with new data.
@@ -120,6 +147,7 @@ pub(super) fn update<M: Stored>(
 ) -> Result<Run<M>> {
     let Parent { mut model, config: old, saved, path, trace } = parent;
     model.check_fits(items.data, &old.data.columns)?;
+    items.tell(watcher);
     let source = DataSource { unknown_dropped: items.source.is_some(), ..items.describe() };
     let parts = Parts::new(items.data, config)?;
     model.extend(parts.train())?;
@@ -133,6 +161,7 @@ pub(super) fn update<M: Stored>(
         let allowed = "a step of 1 would forget what the run has learned; use power:10:0.75";
         return Err(Error::config("step_size", plan.step_size, allowed));
     }
+    source.pipe.then(read_once).iter().for_each(|note| watcher.note(note));
     items.data.notes().iter().for_each(|note| watcher.note(note));
     let (population, threads) = (config.population, config.threads);
     let config =

@@ -1,4 +1,4 @@
-//! Writes a file beside its place and moves it there when complete.
+//! Writes a file beside its place and moves it there when complete; what is no file is written into.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::fault::{self, Point};
 use super::room::{self, Need};
+use super::stream::Stream;
 use crate::{Error, Result};
 
 /// Writes a file so that its name never stands for half of it, whatever stops the process: into a
 /// temporary file in the same folder, synced to disk and then renamed over `path`. Whatever the
 /// closure returns is returned; if it fails, `path` is left as it was.
+///
+/// A pipe, a device or standard output (`/dev/stdout`) is not replaced: it gets the bytes when they are
+/// complete. Disks and sockets are refused.
 ///
 /// The file is not buffered; wrap it in a [`BufWriter`](io::BufWriter) for small writes and flush
 /// that before returning.
@@ -58,21 +62,12 @@ fn place<T>(
     previous: Option<&Path>,
     write: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> Result<T> {
-    // A link is written through, not replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let existing = fs::metadata(&target).ok();
-    if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
-        return Err(Error::run(path, "is a folder; give the name of a file"));
-    }
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
+    let Some(Target { file: target, folder, existing }) = Target::of(path)? else {
+        return match Stream::of(path)? {
+            Some(stream) => stream.write(path, write),
+            None => Err(Error::run(path, "is something else by now; try again")),
+        };
     };
-    if !folder.is_dir() {
-        let message = format!("there is no folder {}; create it first", folder.display());
-        return Err(Error::run(path, message));
-    }
-
     let cannot_write = |error, written: u64| {
         let need = size.map_or(Need::MoreThan(written), Need::Exactly);
         Error::io(path, "cannot write", room::explained(error, &folder, need))
@@ -105,6 +100,43 @@ fn place<T>(
     };
     settle().map_err(|error| cannot_write(error, 0))?;
     Ok(result)
+}
+
+/// Whether a file can be written here, to know it before long work: not where a folder, a disk or a socket is, nor
+/// in a folder that is missing.
+pub fn check_target(path: &Path) -> Result<()> {
+    Target::of(path).map(drop)
+}
+
+/// The file that a path stands for.
+struct Target {
+    /// A link is written through, not replaced.
+    file: PathBuf,
+    folder: PathBuf,
+    existing: Option<fs::Metadata>,
+}
+
+impl Target {
+    /// None if it leads to something that is written into.
+    fn of(path: &Path) -> Result<Option<Self>> {
+        if Stream::of(path)?.is_some() {
+            return Ok(None);
+        }
+        let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let existing = fs::metadata(&file).ok();
+        if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
+            return Err(Error::run(path, "is a folder; give the name of a file"));
+        }
+        let folder = match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        if !folder.is_dir() {
+            let message = format!("there is no folder {}; create it first", folder.display());
+            return Err(Error::run(path, message));
+        }
+        Ok(Some(Target { file, folder, existing }))
+    }
 }
 
 /// A new file in `folder` that is to become `target`, and is gone with this value until it does.

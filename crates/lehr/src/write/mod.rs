@@ -7,14 +7,17 @@ mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod room;
+mod stream;
 mod table;
 
 use std::path::Path;
 
+use crate::settings::choices;
 use crate::{Error, Result};
 
-pub use atomic::{append, atomically, whole};
+pub use atomic::{append, atomically, check_target, whole};
 pub(crate) use atomic::{is_unfinished, whole_keeping};
+pub use stream::{STDOUT, is_stdout, is_stream};
 pub use table::{Column, Values};
 
 use table::OutTable;
@@ -45,46 +48,63 @@ const ALLOWED: &str = ".csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn table(path: &Path, columns: &[Column<'_>]) -> Result<()> {
+    table_as(TableFormat::of(path)?, path, columns)
+}
+
+/// The same in a format that the file's name does not have to say.
+pub fn table_as(format: TableFormat, path: &Path, columns: &[Column<'_>]) -> Result<()> {
     let table = OutTable::new(columns)?;
-    match format(path)? {
-        Format::Text(delimiter, gzipped) => {
-            atomically(path, |file| csv::write(file, &table, delimiter, gzipped))
-        }
-        Format::Npy => atomically(path, |file| npy::write(file, &table)),
-        Format::Parquet => write_parquet(path, &table),
+    let text =
+        |separator, gzipped| atomically(path, |file| csv::write(file, &table, separator, gzipped));
+    match format {
+        TableFormat::Csv => text(b',', false),
+        TableFormat::Tsv => text(b'\t', false),
+        TableFormat::CsvGz => text(b',', true),
+        TableFormat::TsvGz => text(b'\t', true),
+        TableFormat::Npy => atomically(path, |file| npy::write(file, &table)),
+        TableFormat::Parquet => write_parquet(path, &table),
     }
 }
 
-/// Whether [`table`] can tell from the file's name in which format to write, to know it before long
-/// work.
-pub fn check_name(path: &Path) -> Result<()> {
-    format(path).map(|_| ())
+choices! {
+    /// A format of tables.
+    pub enum TableFormat {
+        /// Text with commas.
+        Csv = "csv",
+        /// Text with tabs.
+        Tsv = "tsv",
+        /// Text with commas, gzipped.
+        CsvGz = "csv.gz",
+        /// Text with tabs, gzipped.
+        TsvGz = "tsv.gz",
+        /// A NumPy matrix, which holds no text.
+        Npy = "npy",
+        /// Parquet.
+        Parquet = "parquet",
+    }
 }
 
-enum Format {
-    Text(u8, bool),
-    Npy,
-    Parquet,
-}
+impl TableFormat {
+    /// The format that a file's name asks for, to know it before long work. Standard output, pipes and devices
+    /// whose names say nothing get CSV.
+    pub fn of(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let ends_in = |format: &&TableFormat| name.ends_with(&std::format!(".{format}"));
+        match TableFormat::ALL.iter().find(ends_in) {
+            Some(format) => Ok(*format),
+            None if is_stream(path) => Ok(TableFormat::Csv),
+            None => Err(Error::run(
+                path,
+                std::format!(
+                    "the file's name does not say in which format to write; let it end in {ALLOWED}"
+                ),
+            )),
+        }
+    }
 
-fn format(path: &Path) -> Result<Format> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let (plain, gzipped) = match name.strip_suffix(".gz") {
-        Some(plain) => (plain, true),
-        None => (name.as_str(), false),
-    };
-    let extension = Path::new(plain).extension().unwrap_or_default().to_string_lossy();
-    match (&*extension, gzipped) {
-        ("csv", _) => Ok(Format::Text(b',', gzipped)),
-        ("tsv", _) => Ok(Format::Text(b'\t', gzipped)),
-        ("npy", false) => Ok(Format::Npy),
-        ("parquet", false) => Ok(Format::Parquet),
-        _ => Err(Error::run(
-            path,
-            std::format!(
-                "the file's name does not say in which format to write; let it end in {ALLOWED}"
-            ),
-        )),
+    /// Whether people can read it.
+    pub fn is_text(self) -> bool {
+        matches!(self, TableFormat::Csv | TableFormat::Tsv)
     }
 }
 

@@ -70,7 +70,7 @@ fn write_groups(file: &mut File, table: &OutTable<'_>) -> Result<(), ParquetErro
                     chunk.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
                     chunk.close()?;
                 }
-                Values::Matrix { values, width, .. } => {
+                Values::Matrix { values, width } => {
                     let block = &values[rows.start * width..rows.end * width];
                     for k in 0..width {
                         buffer.clear();

@@ -30,8 +30,6 @@ pub enum Values<'a> {
         values: &'a [f64],
         /// How many belong to each row.
         width: usize,
-        /// The number in the name of the first one.
-        first: usize,
     },
 }
 
@@ -53,12 +51,7 @@ impl<'a> Column<'a> {
 
     /// `width` columns of floats called `name_0`, `name_1` and so on, from a row-major buffer.
     pub fn matrix(name: impl Into<String>, values: &'a [f64], width: usize) -> Self {
-        Column { name: name.into(), values: Values::Matrix { values, width, first: 0 } }
-    }
-
-    /// The same, called `name_1`, `name_2` and so on.
-    pub fn matrix_from_1(name: impl Into<String>, values: &'a [f64], width: usize) -> Self {
-        Column { name: name.into(), values: Values::Matrix { values, width, first: 1 } }
+        Column { name: name.into(), values: Values::Matrix { values, width } }
     }
 }
 
@@ -86,7 +79,7 @@ impl<'a> OutTable<'a> {
                 Values::F64(values) => values.len(),
                 Values::I64(values) => values.len(),
                 Values::Text(values) => values.len(),
-                Values::Matrix { values, width, .. } => {
+                Values::Matrix { values, width } => {
                     if width == 0 || !values.len().is_multiple_of(width) {
                         return Err(Error::data(format!(
                             "matrix {name}: {} numbers are not a whole number of rows of {width}",
@@ -104,8 +97,8 @@ impl<'a> OutTable<'a> {
                 )));
             }
             match *values {
-                Values::Matrix { width, first, .. } => {
-                    names.extend((first..first + width).map(|k| format!("{name}_{k}")));
+                Values::Matrix { width, .. } => {
+                    names.extend((0..width).map(|k| format!("{name}_{k}")));
                 }
                 _ => names.push(name.clone()),
             }
@@ -125,7 +118,7 @@ impl<'a> OutTable<'a> {
                 Values::F64(values) => (&values[n..=n], None),
                 Values::I64(values) => (&[][..], Some(Cell::I64(values[n]))),
                 Values::Text(values) => (&[][..], Some(Cell::Text(&values[n]))),
-                Values::Matrix { values, width, .. } => (&values[n * width..][..width], None),
+                Values::Matrix { values, width } => (&values[n * width..][..width], None),
             };
             floats.iter().map(|&value| Cell::F64(value)).chain(other)
         })

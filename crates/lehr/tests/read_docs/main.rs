@@ -4,6 +4,7 @@
 mod files;
 mod formats;
 mod texts;
+mod tables;
 mod new_documents;
 mod refusals;
 mod converted;

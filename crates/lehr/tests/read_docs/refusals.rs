@@ -217,12 +217,12 @@ fn options_without_a_meaning_are_refused() {
         (
             DocsOptions { field: Some("x".into()), ..Default::default() },
             "a.txt",
-            "field = x: has a meaning for the format jsonl only",
+            "field = x: has a meaning for the format csv, json, jsonl and parquet with texts only",
         ),
         (
             DocsOptions { min_docs: Some(2), ..Default::default() },
             "a.txt",
-            "min_docs = 2: has a meaning for the format text and jsonl only",
+            "min_docs = 2: has a meaning for the format text, csv, json, jsonl and parquet with texts only",
         ),
         (
             DocsOptions { stop_words: Some(StopWords::English), ..Default::default() },

@@ -5,6 +5,7 @@ mod anything;
 mod files;
 mod formats;
 mod ids;
+mod matrix;
 #[cfg(feature = "parquet")]
 #[path = "parquet.rs"]
 mod parquet_files;

@@ -89,7 +89,9 @@ fn files_without_ratings_are_refused() {
     );
     assert_eq!(
         fault("r.npy", b"\x93NUMPY\x01\x00"),
-        format!("r.npy: is a NumPy array, which does not say who rates what; give {files}")
+        format!(
+            "r.npy: is a NumPy array, which does not say who rates what; if its rows are users and its columns items, give `matrix = true`, otherwise {files}"
+        )
     );
     assert_eq!(
         fault("r.csv", b"\xff\xfe1\x00"),
@@ -137,7 +139,7 @@ fn columns_that_are_not_there_are_listed() {
     assert!(found.contains("the columns are 1, 2, 3 and none of them is known to be the user"));
     assert_eq!(
         fault("r.csv", "\n1,2\n"),
-        "r.csv, line 2: found 2 fields separated by commas; a line holds at least a user, an item and a rating, separated by ::, tabs, semicolons, commas or blanks"
+        "r.csv, line 2: found 2 fields separated by commas; a line holds at least a user, an item and a rating, separated by ::, tabs, semicolons, commas, bars or blanks"
     );
 }
 

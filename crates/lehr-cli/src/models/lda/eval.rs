@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{check_known, perplexity};
 use crate::args::EvalArgs;
+use crate::look;
 use crate::models::{NewData, OpenRun, left_out};
 use crate::text::{self, counted, number, rounded};
 
@@ -78,7 +79,8 @@ fn shown(scores: &DocScores, gain: f64, new: &NewData<Lda>, args: &EvalArgs) -> 
             true => (format!("{score:.4}"), perplexity(score)),
             false => ("-".to_string(), "-".to_string()),
         };
-        out += &format!("{name:<10}  {nats:>13}  {perplexity:>10}  {meaning}\n");
+        let begin = format!("{name:<10}  {nats:>13}  {perplexity:>10}  ");
+        out += &text::wrapped(&begin, meaning.split(' '), look::width());
     }
     out += "\n";
     if scores.predicted > 0.0 {

@@ -10,13 +10,14 @@ use serde::Serialize;
 use lehr::fit::Observation;
 use lehr::lambda::Lambda;
 use lehr::models::lda::{Lda, LearnAlpha};
-use lehr::read::DocsOptions;
+use lehr::read::{DocsOptions, Header};
 use lehr::store::{RunConfig, RunResult};
-use lehr::write::{self, Column};
+use lehr::write::{Column, TableFormat};
 use lehr_plot::terminal::TermSeries;
 
-use super::{Head, NewData, OpenRun, Served, items, left_out};
+use super::{Head, NewData, OpenRun, Served, items, largest, left_out};
 use crate::args::{About, DataArgs, EvalArgs};
+use crate::output::TableFile;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
 /// Words of each topic in `show`.
@@ -35,23 +36,28 @@ struct Summary<'a> {
 
 const EXAMPLES: &str = "\
 Examples:
-  lehr fit lda docword.txt.gz --vocab vocab.txt -k 150 --batch 1000 --effective 100 --steps 1500
-  lehr fit lda news.jsonl --field body -k 50 --batch 1000 --holdout 500 -o runs/news
-  lehr fit lda small.txt -k 10 --stop-words none                        batch VI
-  lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news   go on from its topics";
+  lehr fit lda news.jsonl -k 50 --field body --holdout 500 -o runs/news
+  lehr fit lda reviews.csv --field review -k 20 -o runs/reviews
+  lehr fit lda small.txt -k 10 --stop-words none               batch VI
+  lehr fit lda docword.txt.gz --vocab vocab.txt -k 150 --batch 1000 \\
+      --effective 100 --steps 1500                             SVI+
+  lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news
+      from the topics of an earlier run";
 
 impl Served for Lda {
     const ABOUT: &'static [About] = &[About {
         model: "lda",
         title: "Latent Dirichlet allocation: K topics of documents",
-        data: "The documents: UCI docword, LDA-C, SVMlight, Matrix Market, text or JSON lines (also .gz), \
-               .npz, Parquet, or what 'lehr convert' wrote",
+        data: "The documents: text, CSV, TSV, JSON, JSON lines, UCI docword, LDA-C, SVMlight, Matrix Market \
+               (also .gz), .npz, Parquet, or what 'lehr convert' wrote",
         examples: EXAMPLES,
         required: ("topics", "how many topics? Give -k K, e.g. -k 50"),
+        usual: &["topics", "vocab", "field", "stop_words"],
         implied: &[],
         presets: &[],
     }];
     const ITEM: &'static str = "document";
+    const READS_IDS: bool = true;
 
     fn options(
         flags: &DataArgs,
@@ -71,7 +77,9 @@ impl Served for Lda {
             max_words: None,
             ..run
         };
-        flags.over(base)
+        let options: DocsOptions = flags.over(&config.model, base)?;
+        let id = flags.id.clone().or(options.id).filter(|_| flags.ids);
+        Ok(DocsOptions { id, ids: flags.ids, ..options })
     }
 
     fn take_back(options: &mut DocsOptions, flags: &DataArgs, field: &str) -> bool {
@@ -82,6 +90,8 @@ impl Served for Lda {
             "one_based" => std::mem::take(&mut options.one_based),
             "transpose" => std::mem::take(&mut options.transpose),
             "field" => options.field.take().is_some(),
+            "id" if flags.id.is_none() => options.id.take().is_some(),
+            "header" => std::mem::take(&mut options.header) != Header::default(),
             "stop_words" => options.stop_words.take().is_some(),
             "min_length" => options.min_length.take().is_some(),
             _ => false,
@@ -95,15 +105,26 @@ impl Served for Lda {
     fn transform(
         run: &OpenRun<Self>,
         new: &NewData<Self>,
-        output: &Path,
+        output: &TableFile<'_>,
     ) -> anyhow::Result<String> {
         check_known(new)?;
         let k = run.config.params.topics;
+        let what = format!("shares of {k} topics of {}", items::<Self>(&new.data));
+        lehr::memory::room_for(&what, new.data.n_items().saturating_mul(k))?;
         let theta = run.model.transform(&run.saved.model_state().lambda, &new.data);
         if let Some(fault) = new.data.fault() {
             return Err(fault.into());
         }
-        write::table(output, &[Column::matrix_from_1("topic", &theta, k)])?;
+        let main: Vec<i64> = theta.chunks_exact(k).map(|shares| largest(shares) as i64).collect();
+        let ids = new.data.ids();
+        let mut columns = Vec::new();
+        // An array holds the shares alone.
+        if output.format != TableFormat::Npy {
+            columns.extend(ids.as_deref().map(|ids| Column::text("id", ids)));
+            columns.push(Column::i64("main_topic", &main));
+        }
+        columns.push(Column::matrix("topic", &theta, k));
+        output.write(&columns)?;
         let mut done = format!("{} in {}", items::<Self>(&new.data), counted(k as u64, "topic"));
         let empty = (0..new.data.n_items()).filter(|&n| new.data.doc(n).is_empty()).count();
         if empty > 0 {

@@ -10,13 +10,14 @@ use lehr::models::lda::{Coherence, Lda, LearnAlpha, Topic};
 use lehr_plot::terminal::histogram_bar;
 
 use crate::args::{TopicOrder, TopicsArgs};
+use crate::look;
 use crate::models::OpenRun;
-use crate::text::{self, counted, line_width, rounded, wrapped};
+use crate::text::{self, counted, rounded, wrapped};
 
 /// Columns of the bar of a topic's size.
 const BAR: usize = 12;
 
-/// A topic as JSON has it. Topics are numbered from 1, like the columns of `lehr transform`.
+/// A topic as JSON has it. Topics are numbered from 0, like the columns of `lehr transform` and rows in Python.
 #[derive(Debug, Serialize)]
 pub struct Listed {
     topic: usize,
@@ -66,7 +67,7 @@ impl Listed {
         let probable = |&(w, probability): &(usize, f64)| Probable { word: word(w), probability };
         let relevant = |&(w, relevance): &(usize, f64)| Relevant { word: word(w), relevance };
         Listed {
-            topic: topic.topic + 1,
+            topic: topic.topic,
             share: topic.share,
             alpha: topic.alpha,
             coherence,
@@ -116,7 +117,7 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
         });
     }
     let mut out = heading(run, args, mean, why_not.as_deref());
-    let width = line_width();
+    let width = look::width();
     for (topic, coherence) in &listed {
         out += &block(run, topic, *coherence, largest, args, width);
     }
@@ -153,6 +154,9 @@ fn coherence(
     let Some(path) = &data.path else {
         return Err("the training documents are in no file".into());
     };
+    if data.pipe {
+        return Err("the training documents came through a pipe".into());
+    }
     let docs = match data.unknown_dropped {
         false => Docs::read(path, &data.options),
         true => run.model.read_new(path, &data.options).map(|(docs, _)| docs),
@@ -250,7 +254,7 @@ fn block(
 /// A topic in one line, its words cut where the line ends.
 pub fn line(run: &OpenRun<Lda>, topic: &Topic, largest: f64) -> String {
     let mut out = begin(run, topic, largest) + " ";
-    let width = line_width();
+    let width = look::width();
     for (word, _) in &topic.by_probability {
         let name = run.model.vocabulary().show(*word);
         if out.chars().count() + 1 + name.chars().count() > width {
@@ -265,9 +269,9 @@ pub fn line(run: &OpenRun<Lda>, topic: &Topic, largest: f64) -> String {
 fn begin(run: &OpenRun<Lda>, topic: &Topic, largest: f64) -> String {
     let bar = histogram_bar(topic.share, largest, BAR);
     let digits = digits(run);
-    format!("{:>digits$}  {:>5.1} %  {bar:<BAR$}", topic.topic + 1, 100.0 * topic.share)
+    format!("{:>digits$}  {:>5.1} %  {bar:<BAR$}", topic.topic, 100.0 * topic.share)
 }
 
 fn digits(run: &OpenRun<Lda>) -> usize {
-    run.config.params.topics.to_string().len()
+    run.config.params.topics.saturating_sub(1).to_string().len()
 }

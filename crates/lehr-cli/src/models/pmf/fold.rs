@@ -1,25 +1,24 @@
 //! New users and items, folded in: their factors as a table.
 
-use std::path::Path;
-
 use lehr::data::{Ratings, Side};
 use lehr::models::pmf::{Factor, Pmf};
-use lehr::write::{self, Column};
+use lehr::write::{Column, TableFormat};
 
 use crate::models::OpenRun;
+use crate::output::TableFile;
 use crate::text::counted;
 
 /// Writes the factors of all users with new ratings and of all new items; says what it did.
 pub(super) fn write(
     run: &OpenRun<Pmf>,
     ratings: &Ratings,
-    output: &Path,
+    output: &TableFile<'_>,
 ) -> anyhow::Result<String> {
-    if output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
+    if output.format == TableFormat::Npy {
         anyhow::bail!(
             "the ids of users and items do not fit into {}, a matrix of numbers; let its name end in \
              .csv or .parquet",
-            output.display()
+            output.path.display()
         );
     }
     let folded = run.model.fold_in(&run.saved.model_state().lambda, ratings);
@@ -48,7 +47,7 @@ pub(super) fn write(
 }
 
 fn write_table(
-    output: &Path,
+    output: &TableFile<'_>,
     d: usize,
     ratings: &Ratings,
     users: &[(u32, Factor)],
@@ -72,12 +71,12 @@ fn write_table(
     if !biases.is_empty() {
         columns.push(Column::f64("bias", &biases));
     }
-    columns.push(Column::matrix_from_1("factor", &factors, d));
-    columns.push(Column::matrix_from_1("sd", &deviations, d));
+    columns.push(Column::matrix("factor", &factors, d));
+    columns.push(Column::matrix("sd", &deviations, d));
     if !biases.is_empty() {
         columns.push(Column::f64("sd_bias", &bias_deviations));
     }
-    Ok(write::table(output, &columns)?)
+    Ok(output.write(&columns)?)
 }
 
 /// What could not be used, if anything.

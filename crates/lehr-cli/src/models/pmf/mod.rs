@@ -19,6 +19,7 @@ use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
 use crate::args::{About, DataArgs, EvalArgs, texts};
+use crate::output::TableFile;
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
 /// Latent dimensions in `show`.
@@ -57,10 +58,11 @@ struct Loved {
 
 const EXAMPLES: &str = "\
 Examples:
-  lehr fit pmf ratings.dat -d 10 --holdout 0.1 -o runs/ml               batch VI
+  lehr fit pmf ratings.dat -d 10 --holdout 0.1 -o runs/ml      batch VI
   lehr fit pmf ratings.csv -d 20 --user who --item what --rating stars
-  lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b              annealed
-  lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p               the paper's model
+  lehr fit pmf jokes.csv -d 5 --matrix --missing 99 --drop 1   one row a user
+  lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b     annealed
+  lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p      the paper's model
   lehr recommend runs/ml --user 42 --titles movies.dat";
 
 impl Served for Pmf {
@@ -68,9 +70,11 @@ impl Served for Pmf {
         model: "pmf",
         title: "Probabilistic matrix factorisation: ratings that users gave to items",
         data: "The ratings: one a line with user, item and rating, as in MovieLens' ratings.dat and u.data, \
-               CSV or TSV (also .gz), or Parquet",
+               CSV or TSV (also .gz), or Parquet; or, with --matrix, a row for each user and a column for each \
+               item, also as .npy",
         examples: EXAMPLES,
         required: ("dims", "how many latent dimensions? Give -d D, e.g. -d 10"),
+        usual: &["dims", "user", "item", "rating"],
         implied: &[],
         presets: &[("paper", || Ok((Table::try_from(PmfParams::paper(1))?, texts(PAPER_FIT))))],
     }];
@@ -81,7 +85,7 @@ impl Served for Pmf {
         config: &RunConfig<Self>,
         _path: &Path,
     ) -> anyhow::Result<RatingsOptions> {
-        flags.over(config.data.options.clone())
+        flags.over(&config.model, config.data.options.clone())
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
@@ -91,7 +95,7 @@ impl Served for Pmf {
     fn transform(
         run: &OpenRun<Self>,
         new: &NewData<Self>,
-        output: &Path,
+        output: &TableFile<'_>,
     ) -> anyhow::Result<String> {
         fold::write(run, &new.data, output)
     }

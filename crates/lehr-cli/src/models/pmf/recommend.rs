@@ -15,8 +15,9 @@ use super::LONGEST_ID;
 use super::fold::left_out;
 use crate::args::{Ranking, RecommendArgs};
 use crate::commands::fit::naming_file;
+use crate::look;
 use crate::models::OpenRun;
-use crate::text::{self, aligned, counted, cut, in_line, line_width, rounded};
+use crate::text::{self, aligned, counted, cut, in_line, rounded};
 
 #[derive(Serialize)]
 struct Lists<'a> {
@@ -78,7 +79,7 @@ pub fn check(args: &RecommendArgs) -> anyhow::Result<()> {
 
 /// Prints what the users may like.
 pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
-    let titles = args.titles.as_deref().map(lehr::read::titles).transpose()?;
+    let titles = args.titles.as_deref().map(|path| read_titles(run, path)).transpose()?;
     let newer = args.ratings.as_deref().map(|path| Newer::read(run, path)).transpose()?;
     let by = match args.by {
         Ranking::Mean => By::Mean,
@@ -113,6 +114,34 @@ pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
         blocks.join("\n"),
         rounded(sigma, 3)
     ))
+}
+
+/// The titles in a file, which has to be one of the model's items.
+fn read_titles(run: &OpenRun<Pmf>, path: &Path) -> anyhow::Result<HashMap<String, String>> {
+    let titles = lehr::read::titles(path)?;
+    let (ids, n_items) = (run.model.ids(Side::Item), run.config.frozen.items);
+    let known =
+        (0..n_items).filter(|&item| titles.contains_key(&ids.get(item).to_string())).count();
+    if known == 0 {
+        let some = titles.keys().min().map_or(String::new(), |id| cut(&in_line(id), LONGEST_ID));
+        bail!(
+            "{}: has titles of {} ({some}, ...), and none of them is one of the run's {} ({}, ...); give the file \
+             that belongs to the ratings",
+            path.display(),
+            counted(titles.len() as u64, "id"),
+            counted(n_items as u64, "item"),
+            cut(&in_line(&ids.get(0).to_string()), LONGEST_ID)
+        );
+    }
+    if known < n_items.div_ceil(10) {
+        let file = path.display();
+        let _ = writeln!(
+            std::io::stderr(),
+            "warning: {file} has titles of {known} of the run's {}; is it the right file?",
+            counted(n_items as u64, "item")
+        );
+    }
+    Ok(titles)
 }
 
 /// Ratings that came after the fit.
@@ -244,10 +273,14 @@ impl Finder<'_> {
         if scored {
             header.push("score");
         }
-        // What is not the title takes about so much room.
-        let longest_title = line_width().saturating_sub(50).max(20);
+        // Rank, rating, sd and score with the gaps between them take so much room.
+        let room = look::width().saturating_sub(34);
+        let (longest_id, longest_title) = match self.titles {
+            Some(_) => (LONGEST_ID.min(room * 2 / 5), room * 3 / 5),
+            None => (LONGEST_ID.min(room), 0),
+        };
         let row = |item: &Listed| {
-            let mut row = vec![item.rank.to_string(), cut(&in_line(&item.item), LONGEST_ID)];
+            let mut row = vec![item.rank.to_string(), cut(&in_line(&item.item), longest_id)];
             if self.titles.is_some() {
                 let title = item.title.as_ref().unwrap_or(&item.item);
                 row.push(cut(&in_line(title), longest_title));

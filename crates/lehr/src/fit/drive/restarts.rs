@@ -1,5 +1,7 @@
 //! Several runs from random starts, of which the best by bound is kept; each may search on from where it ends.
 
+use serde::Deserialize;
+
 use super::search::{self, Improved, Searched, Stage};
 use super::single::{Ran, run};
 use super::{AFTER_SEARCH, Driver, Fitted, Resume, SEARCH, Session, again};
@@ -140,8 +142,10 @@ impl Start<'_> {
         };
         let search = session.plan.search.filter(|_| part.is_none());
         let Some(search) = search.filter(|_| stage.is_some() || !ran.is_early()) else {
+            // Of a run that goes on after a search: what that did. Older ones did not keep it.
+            let searched = part.as_ref().and_then(|part| Searched::deserialize(&part.notes).ok());
             let pending = ran.is_early().then(|| saved(&ran.state, part));
-            return Ok(Ended { ran, searched: None, pending, over: None });
+            return Ok(Ended { ran, searched, pending, over: None });
         };
         let progress = |state: &State, part: DriverPart| saved(state, Some(part));
         let improved = match session.model.kicks() {

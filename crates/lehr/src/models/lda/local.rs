@@ -373,7 +373,6 @@ impl Local<Expect> for Documents {
                 shards.iter().flat_map(|shard| shard.theta.chunks_exact(stride)).collect();
             for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
                 stop::check();
-                stop::check();
                 let range = ends[i]..ends[i + 1];
                 let (docs, coefs) = (&entries.docs[range.clone()], &entries.coefs[range]);
                 gather_word(isa, docs, coefs, &thetas, expect.rows.row(slots.start + i), out);

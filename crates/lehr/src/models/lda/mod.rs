@@ -84,7 +84,8 @@ impl Lda {
         }
         let word_counts = docs.word_counts();
         let tokens: f64 = word_counts.iter().sum();
-        if tokens == 0.0 {
+        // Under priors that stay as they are, documents without words leave topics at their prior.
+        if tokens == 0.0 && params.priors != Priors::Fixed {
             return Err(Error::data("all documents are empty; there is nothing to learn from"));
         }
         let params = params.said(tokens, docs.n_words());
@@ -205,9 +206,7 @@ impl Model for Lda {
     }
 
     fn sharding(&self) -> Sharding {
-        // Documents differ much in length: small shards keep all threads busy to the end. What is
-        // gathered together is a batch of the usual size, many times over.
-        Sharding { items: 32, wave: 128 }
+        Sharding::OF_DOCS
     }
 
     fn fit_defaults(&self, config: &mut FitConfig) {

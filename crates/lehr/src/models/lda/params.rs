@@ -9,6 +9,7 @@ use crate::settings::Tables;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
 use crate::step::guard::Guard;
 use crate::step::schedule::Temper;
+use crate::store::path_text;
 use crate::{Error, FitConfig, Result};
 
 const MODEL: &str = "Model";
@@ -140,16 +141,14 @@ pub const FIT: &[Variant] = &[
     Variant::of("warm")
         .help("Documents start where their last local step ended, which is faster in later epochs")
         .python("warm"),
-    Variant::of("n_init").not_in_python(),
     Variant::of("search")
         .help(
             "Search for better topics: so many fits in all, each from a fresh start with the priors that the best one \
              has learned; 0 is off",
-        )
-        .not_in_python(),
+        ),
     Variant::of("kicks").hidden().not_in_python(),
     Variant::of("holdout")
-        .help("Documents to hold out and score during the run: a count (1000) or a fraction (0.1)"),
+        .help("Documents to hold out and score during the run: a count (1000), a fraction (0.1) or a part (2/5)"),
     Variant::of("bound_sample").default("1000"),
 ];
 
@@ -195,7 +194,7 @@ pub struct LdaParams {
     #[serde(default)]
     pub exact: bool,
     /// Topics to begin with: an earlier run's directory, or a file with a topic-word table.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text::option")]
     pub seed_topics: Option<PathBuf>,
 }
 

@@ -11,6 +11,7 @@ use crate::error::{Verb, action, advice, setting};
 use crate::math::rng::Address;
 use crate::math::stop;
 use crate::math::table::Table;
+use crate::models::Shipped;
 use crate::store::{Loaded, RunDirectory};
 use crate::{Error, Result, read};
 
@@ -52,8 +53,13 @@ impl Seeds {
     /// Reads topics from a run directory or from a table of K rows, one column a word.
     pub(super) fn read(path: &Path, params: &LdaParams, words: &Vocabulary) -> Result<Self> {
         let (topics, names, are_lambda) = if path.is_dir() {
-            let Loaded { model: lda, saved, warning, .. } =
-                RunDirectory::open(path)?.load::<Lda>()?;
+            let directory = RunDirectory::open(path)?;
+            let name = directory.model_name()?;
+            if !Lda::NAMES.contains(&name.as_str()) {
+                let what = "topics come from a run of lda or from a table with a row per topic";
+                return Err(Error::run(path, format!("is a run of {name}; {what}")));
+            }
+            let Loaded { model: lda, saved, warning, .. } = directory.load::<Lda>()?;
             if let Some(warning) = warning {
                 // Topics of an older step would be other topics.
                 let what = format!("{warning}; mend that run first with ");

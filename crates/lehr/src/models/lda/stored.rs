@@ -8,11 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Lda, LdaParams};
 use crate::data::{Docs, Vocabulary, make_absolute};
+use crate::error::{Advice, advice, setting};
 use crate::lambda::Lambda;
 use crate::math::kernels::Isa;
+use crate::memory::{self, lacking};
+use crate::model::Sharding;
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, DocsOptions, Unknown};
+use crate::settings::FitConfig;
 use crate::store::{Files, Keep};
+use crate::sweep::HasSize;
 use crate::{Error, Result};
 
 /// The size of the training corpus; its words are in `vocabulary.tsv`.
@@ -55,6 +60,49 @@ fn unescaped(name: &str) -> String {
     out
 }
 
+/// The bytes that a fit to so many documents of so many words has at once, the documents not counted.
+fn needed(
+    params: &LdaParams,
+    (docs, words): (usize, usize),
+    batch: usize,
+    config: &FitConfig,
+) -> u64 {
+    let (k, words, docs) = (params.topics as u128, words as u128, docs as u128);
+    // Of every word and topic: lambda, statistics and expectations, and the best of several fits so far.
+    let several = config.n_init > 1 || config.search.is_some_and(|times| times > 0.0);
+    let of_each = if params.exact { 24 } else { 20 } + if several { 16 } else { 0 };
+    let of_words = k * words * of_each;
+    // Of every document under way: q(theta), and its logarithm if alpha is learned; of every one what it keeps.
+    let under_way = batch.min(Sharding::OF_DOCS.items * Sharding::OF_DOCS.wave) as u128;
+    let of_docs = k * (under_way * 16 + if config.warm { docs * 4 } else { 0 });
+    u64::try_from(of_words + of_docs).unwrap_or(u64::MAX)
+}
+
+impl HasSize for Lda {
+    const SIZE: &'static str = "topics";
+
+    fn with_size(params: &LdaParams, size: usize) -> LdaParams {
+        LdaParams { topics: size, ..params.clone() }
+    }
+
+    fn with_shape(_params: &LdaParams, shape: &str) -> Result<LdaParams> {
+        Err(Error::config("covariance", shape, "only mixtures have shapes; leave it out"))
+    }
+
+    fn check_size(params: &LdaParams, _data: &Docs, _n_items: usize) -> Result<()> {
+        params.check()
+    }
+
+    fn n_parameters(params: &LdaParams, data: &Docs) -> f64 {
+        params.topics as f64 * data.n_words() as f64
+    }
+
+    /// Scores are those of a word.
+    fn n_scored(data: &Docs) -> f64 {
+        data.tokens()
+    }
+}
+
 impl Stored for Lda {
     type Params = LdaParams;
     type Frozen = Frozen;
@@ -72,6 +120,23 @@ impl Stored for Lda {
             data.n_words(),
             self.vocabulary.n_words()
         )))
+    }
+
+    fn foresee(params: &LdaParams, data: &Docs, config: &FitConfig) -> Result<Option<Advice>> {
+        params.check()?;
+        let batch = config.batch.map_or(data.n_items(), |batch| batch.min(data.n_items()));
+        let size = (data.n_items(), data.n_words());
+        let bytes = needed(params, size, batch, config);
+        let available = memory::available();
+        if bytes <= available {
+            return Ok(None);
+        }
+        let (k, v) = (params.topics, data.n_words());
+        Err(Error::memory(advice![
+            format!("{k} topics of {v} words: a fit {}; try fewer ", lacking(bytes, available)),
+            setting("topics"),
+            ", or fewer words",
+        ]))
     }
 
     fn build(params: LdaParams, data: &Docs) -> Result<Self> {

@@ -48,7 +48,7 @@ pub use params::{
 };
 pub use posterior::Posterior;
 pub use prior::{Prior, Units};
-pub use readout::Component;
+pub use readout::{Component, too_far};
 pub use stored::Frozen;
 
 use expect::Spread;

@@ -11,6 +11,8 @@ use crate::step::guard::Guard;
 use crate::{Error, Result};
 
 const MODEL: &str = "Model";
+/// The largest number of a prior: sums of larger ones overflow.
+const MOST: f64 = 1e300;
 
 /// All settings that a fit of this model has.
 pub(in crate::models) const TABLES: Tables = Tables {
@@ -167,7 +169,7 @@ pub const SETTINGS: &[Setting] = &[
 pub const FIT: &[Variant] = &[
     Variant::of("warm").hidden(),
     Variant::of("warm_after").hidden(),
-    Variant::of("search_by").hidden(),
+    Variant::of("search_by").hidden().not_in_python(),
 ];
 
 choices! {
@@ -376,10 +378,10 @@ impl MixtureParams {
             ));
         }
         let positive = |field: &str, value: Option<f64>| match value {
-            Some(x) if !(x > 0.0 && x.is_finite()) => Err(Error::config(
+            Some(x) if !(x > 0.0 && x <= MOST) => Err(Error::config(
                 field,
                 x,
-                "must be a positive number; leave it out for the default",
+                "must be a positive number up to 1e300; leave it out for the default",
             )),
             _ => Ok(()),
         };

@@ -2,7 +2,7 @@
 //! call its parameters.
 
 use super::shape::Precision;
-use super::{Mixture, Spread};
+use super::{Mixture, Prior, Spread};
 use crate::math::table::Table;
 
 /// q and its prior. Matrices are by rows, component after component; diagonals where covariances are
@@ -71,15 +71,7 @@ impl Mixture {
                 precision_factors.extend((0..d).map(|j| root * entry(j) / scale));
             }
         }
-        let prior = &self.prior;
-        let prior_scatter = if stored.is_diagonal() {
-            prior.scatter.iter().zip(scale).map(|(x, s)| x * s * s).collect()
-        } else {
-            let mut dense = vec![0.0; d * d];
-            stored.to_dense(&prior.scatter, &mut dense);
-            dense.iter_mut().enumerate().for_each(|(at, x)| *x *= scale[at / d] * scale[at % d]);
-            dense
-        };
+        let prior = self.prior_in_units();
         Posterior {
             concentration: column(0),
             concentration_rest: self.sticks().then(|| column(1)),
@@ -87,11 +79,27 @@ impl Mixture {
             degrees_of_freedom,
             precision_factors,
             prior_concentration: prior.concentration,
-            prior_mean: (0..d).map(|j| prior.mean[j] * scale[j] + self.units.shift[j]).collect(),
+            prior_mean: prior.mean,
             prior_mean_precision: prior.mean_precision,
             prior_degrees_of_freedom: prior.degrees_of_freedom,
-            prior_scatter,
+            prior_scatter: prior.scatter,
         }
+    }
+
+    /// The prior in the data's units; its scatter by rows, or the diagonal where that is all there is.
+    pub(super) fn prior_in_units(&self) -> Prior {
+        let (d, stored, scale) = (self.n_dims(), self.shape.scatter(), &self.units.scale);
+        let prior = &self.prior;
+        let scatter = if stored.is_diagonal() {
+            prior.scatter.iter().zip(scale).map(|(x, s)| x * s * s).collect()
+        } else {
+            let mut dense = vec![0.0; d * d];
+            stored.to_dense(&prior.scatter, &mut dense);
+            dense.iter_mut().enumerate().for_each(|(at, x)| *x *= scale[at / d] * scale[at % d]);
+            dense
+        };
+        let mean = (0..d).map(|j| prior.mean[j] * scale[j] + self.units.shift[j]).collect();
+        Prior { mean, scatter, ..prior.clone() }
     }
 }
 

@@ -7,7 +7,7 @@ use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights}
 use super::scatter;
 use super::shape::Shape;
 use crate::data::{Points, Rows};
-use crate::error::{advice, setting};
+use crate::error::{advice, index, setting};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
 use crate::math::rng::{Address, Purpose};
@@ -125,9 +125,11 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>, Vec<usize>)> {
         }
     }
     if let Some(j) = totals.iter().position(|&total| total <= 0.0) {
-        let shown = points.names().get(j).map_or((j + 1).to_string(), |name| format!("'{name}'"));
+        let name = points.names().get(j);
         return Err(Error::data(advice![
-            format!("all values of column {shown} are missing; leave it out ("),
+            "all values of column ",
+            name.map_or(index(j), |name| format!("'{name}'").into()),
+            " are missing; leave it out (",
             setting("drop").to(points.names().get(j).cloned().unwrap_or((j + 1).to_string())),
             ")",
         ]));
@@ -345,12 +347,15 @@ fn standard_mean(given: &[f64], units: &Units) -> Result<Vec<f64>> {
     const FARTHEST: f64 = 1e6;
     let z = |j: usize| (given[j] - units.shift[j]) / units.scale[j];
     if let Some(j) = (0..given.len()).find(|&j| z(j).abs() > FARTHEST) {
-        let allowed = format!(
-            "column {} of it is more than a million standard deviations from the data's mean, {}; give it in \
-             the data's units, or leave it out to use their mean",
-            j + 1,
-            units.shift[j]
-        );
+        let allowed = advice![
+            "column ",
+            index(j),
+            format!(
+                " of it is more than a million standard deviations from the data's mean, {}; give it in the \
+                 data's units, or leave it out to use their mean",
+                units.shift[j]
+            ),
+        ];
         return Err(Error::config("mean", format!("{:e}", given[j]), allowed));
     }
     Ok((0..given.len()).map(z).collect())

@@ -14,6 +14,7 @@ use crate::math::kernels::{TILE, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
 use crate::model::{Model, RowSet, SHARD, Shard, for_each_item, weighted_mean};
+use crate::{Error, Result};
 
 /// One component of a fitted mixture, in the data's units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -136,12 +137,42 @@ impl Mixture {
     /// The responsibilities of all items: one row of K numbers each.
     pub fn responsibilities(&self, lambda: &Table, points: &Points) -> Vec<f64> {
         let k = self.params.components;
+        let mut out = vec![0.0; points.n_items() * k];
+        self.with_responsibilities(lambda, points, &mut out, |resp, out| out.copy_from_slice(resp));
+        out
+    }
+
+    /// The component that has most of each item, the first of several; without a row of K numbers for each. An error if
+    /// an item is so far from all of them that its densities overflow.
+    pub fn labels(&self, lambda: &Table, points: &Points) -> Result<Vec<u32>> {
+        const NONE: u32 = u32::MAX;
+        let mut labels = vec![NONE; points.n_items()];
+        self.with_responsibilities(lambda, points, &mut labels, |resp, label| {
+            let best =
+                resp.iter().enumerate().fold(0, |a, (b, r)| if *r > resp[a] { b } else { a });
+            label[0] = if resp.iter().all(|r| r.is_finite()) { best as u32 } else { NONE };
+        });
+        match labels.iter().position(|&label| label == NONE) {
+            None => Ok(labels),
+            Some(row) => Err(too_far(row)),
+        }
+    }
+
+    /// Fills `out`, as many entries for each item as there are in all, by `each` from the item's responsibilities.
+    fn with_responsibilities<T: Send>(
+        &self,
+        lambda: &Table,
+        points: &Points,
+        out: &mut [T],
+        each: impl Fn(&[f64], &mut [T]) + Sync,
+    ) {
+        let k = self.params.components;
         let padded = pad_to_lanes(k);
         let expect = self.densities(lambda);
         let items: Vec<u32> = (0..points.n_items() as u32).collect();
-        let mut out = vec![0.0; items.len() * k];
+        let width = out.len() / items.len().max(1);
         let rows = RowSet::all(self.layout().n_rows);
-        out.par_chunks_mut(SHARD * k).zip(items.par_chunks(SHARD)).for_each_init(
+        out.par_chunks_mut(SHARD * width).zip(items.par_chunks(SHARD)).for_each_init(
             || self.scratch(),
             |scratch, (out, items)| {
                 let weights = [1.0; SHARD];
@@ -152,12 +183,11 @@ impl Mixture {
                     let Scratch { logits, resp, log_sums, .. } = scratch;
                     softmax(self.isa, places.len(), k, logits, ones, resp, log_sums);
                     for (&place, resp) in places.iter().zip(resp.chunks_exact(padded)) {
-                        out[place as usize * k..][..k].copy_from_slice(&resp[..k]);
+                        each(&resp[..k], &mut out[place as usize * width..][..width]);
                     }
                 });
             },
         );
-        out
     }
 }
 
@@ -175,6 +205,12 @@ impl Mixture {
     pub fn mean_log_predictive(&self, lambda: &Lambda, points: &Points) -> f64 {
         weighted_mean(points, &self.log_predictive(lambda, points))
     }
+}
+
+/// No component is near enough to row number `row`, from 0, for numbers to tell.
+pub fn too_far(row: usize) -> Error {
+    let row = row + 1;
+    Error::data(format!("row {row} is so far from every component that its densities overflow"))
 }
 
 /// ln of the mixture of Student t densities, with E[pi] as weights.

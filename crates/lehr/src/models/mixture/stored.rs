@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::readout::expected_weights;
 use super::rows::Row;
 use super::shape::Shape;
-use super::{Covariance, Mixture, MixtureParams, Prior, Units, wide};
+use super::{Covariance, Defaults, Mixture, MixtureParams, Prior, Units, Weights, wide};
 use crate::data::Points;
-use crate::error::{Advice, advice, setting};
+use crate::error::{Advice, advice, index, setting};
 use crate::lambda::Lambda;
 use crate::models::{NamedArray, Stored};
 use crate::settings::FitConfig;
 use crate::store::Files;
-use crate::{Error, Result, memory};
+use crate::sweep::HasSize;
+use crate::{Error, Result, memory, threads};
 
 /// Units and prior, fixed when the run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,62 @@ pub struct Frozen {
 
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+impl HasSize for Mixture {
+    const SIZE: &'static str = "components";
+
+    fn with_size(params: &MixtureParams, size: usize) -> MixtureParams {
+        MixtureParams { components: size, ..params.clone() }
+    }
+
+    fn with_shape(params: &MixtureParams, shape: &str) -> Result<MixtureParams> {
+        let covariance =
+            shape.parse().map_err(|why: String| Error::config("covariance", shape, why))?;
+        Ok(MixtureParams { covariance, ..params.clone() })
+    }
+
+    /// Means and precisions have one prior for all sizes, that of the largest; weights of a Dirichlet keep a total
+    /// concentration of 1 (a0 = 1/K) unless a0 is given.
+    fn with_fixed_prior(params: MixtureParams, data: &Points) -> Result<MixtureParams> {
+        let mixture = Mixture::new(params.clone(), data)?;
+        let prior = mixture.prior_in_units();
+        let concentration = match params.weights {
+            Weights::Sticks => Some(prior.concentration),
+            Weights::Dirichlet => params.concentration,
+        };
+        Ok(MixtureParams {
+            concentration,
+            mean: Some(prior.mean),
+            mean_precision: Some(prior.mean_precision),
+            degrees_of_freedom: Some(prior.degrees_of_freedom),
+            scatter: Some(prior.scatter),
+            // All of it is given; scikit-learn's rule would multiply what tied components share by K again.
+            defaults: Defaults::Learned,
+            ..params
+        })
+    }
+
+    fn check_size(params: &MixtureParams, data: &Points, n_items: usize) -> Result<()> {
+        params.check(n_items, data.n_dims())
+    }
+
+    fn n_parameters(params: &MixtureParams, data: &Points) -> f64 {
+        let (k, d) = (params.components as f64, data.n_dims() as f64);
+        let matrix = d * (d + 1.0) / 2.0;
+        k - 1.0
+            + k * d
+            + match params.covariance {
+                Covariance::Full => k * matrix,
+                Covariance::Tied => matrix,
+                Covariance::Diagonal => k * d,
+                Covariance::Spherical => k,
+            }
+    }
+
+    fn in_use(&self, lambda: &Lambda) -> Option<usize> {
+        Some(self.components_in_use(lambda.table()).len())
+    }
 }
 
 impl Stored for Mixture {
@@ -72,9 +129,8 @@ impl Stored for Mixture {
         data: &Points,
         config: &FitConfig,
     ) -> Result<Option<Advice>> {
-        let all = || std::thread::available_parallelism().map_or(1, |n| n.get());
-        let threads = if config.threads > 0 { config.threads } else { all() };
         let size = (data.n_items(), data.n_dims());
+        let threads = threads::number(config.threads);
         wide::foresee(params, size, config.batch, threads, memory::available())
     }
 
@@ -85,12 +141,14 @@ impl Stored for Mixture {
     fn notes(&self, names: &[String]) -> Vec<Advice> {
         let told = |&j: &usize| {
             let (shown, label) = match names.get(j) {
-                Some(name) => (format!("'{name}'"), name.clone()),
-                None => ((j + 1).to_string(), (j + 1).to_string()),
+                Some(name) => (format!("'{name}'").into(), name.clone()),
+                None => (index(j), (j + 1).to_string()),
             };
             advice![
+                "column ",
+                shown,
                 format!(
-                    "column {shown} is constant (always {}) and adds nothing; leave it out (",
+                    " is constant (always {}) and adds nothing; leave it out (",
                     self.units.shift[j]
                 ),
                 setting("drop").to(label),

@@ -5,6 +5,7 @@ use super::params::{Covariance, Factorisation, MixtureParams, Weights};
 use super::shape::Shape;
 use crate::error::{Advice, advice, setting};
 use crate::math::kernels::{TILE, pad_features, pad_to_lanes};
+use crate::memory::{in_words, lacking};
 use crate::model::{Layout, SHARD, Sharding};
 use crate::{Error, Result};
 
@@ -158,10 +159,8 @@ pub(super) fn foresee(
         ],
     };
     if bytes > available {
-        let (need, there) = (in_words(bytes), in_words(available));
-        return Err(Error::data(instead(format!(
-            "{what}: a fit needs about {need} of memory, and {there} are available; try "
-        ))));
+        let lacking = lacking(bytes, available);
+        return Err(Error::memory(instead(format!("{what}: a fit {lacking}; try "))));
     }
     if cost.seconds > LONGEST {
         let minutes = cost.seconds / 60.0;
@@ -187,12 +186,6 @@ pub(super) fn foresee(
         ]));
     }
     Ok(None)
-}
-
-/// 4.5 MB, 6.7 GB.
-fn in_words(bytes: u64) -> String {
-    let (by, unit) = if bytes < 1_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
-    format!("{:.1} {unit}", bytes as f64 / by)
 }
 
 #[cfg(test)]

@@ -92,6 +92,18 @@ impl Pmf {
         Ok((pmf, Lambda::new(table, false, lambda.hyper.clone())))
     }
 
+    /// How many ratings are of pairs that the model was fitted to with another rating, which it keeps.
+    pub fn n_changed(&self, ratings: &Ratings) -> usize {
+        let is_changed = |&(user, item, value): &(u32, u32, f32)| {
+            let Some(row) = Some(user as usize).filter(|&row| row < self.seen.n_rows()) else {
+                return false;
+            };
+            let (items, values) = self.seen.row(row);
+            items.binary_search(&item).is_ok_and(|at| values[at] != value)
+        };
+        ratings.triples().filter(is_changed).count()
+    }
+
     /// What each user has rated, the new ratings included.
     fn seen_with(&self, ratings: &Ratings, n_items: usize) -> Grouped {
         let new = ratings.side(Side::User);

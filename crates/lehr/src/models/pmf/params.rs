@@ -155,7 +155,7 @@ pub const FIT: &[Variant] = &[
     Variant::of("temper").hidden(),
     Variant::of("search").hidden().not_in_python(),
     Variant::of("kicks").hidden().not_in_python(),
-    Variant::of("search_by").hidden(),
+    Variant::of("search_by").hidden().not_in_python(),
     Variant::of("population").hidden().not_in_python(),
     Variant::of("batch")
         .help("|S|, the ratings of a step. Left out, every step uses all of them (batch VI)"),
@@ -167,7 +167,7 @@ pub const FIT: &[Variant] = &[
     Variant::of("step_size").default("1; 0.85,1 with noise; power:10:0.75 with --batch"),
     Variant::of("guard").default("reject-below-prior"),
     Variant::of("holdout")
-        .help("Ratings to hold out and score during the run: a count (1000) or a fraction (0.1)"),
+        .help("Ratings to hold out and score during the run: a count (1000), a fraction (0.1) or a part (2/5)"),
     Variant::of("eval_every")
         .help("Evaluate the bound every N steps")
         .default("every sweep, every 5 with noise; once an epoch with --batch"),
@@ -229,7 +229,7 @@ fn yes() -> bool {
 }
 
 /// More dimensions than this are a slip of the keyboard: a row of lambda has half their square.
-const MOST_DIMS: usize = 1000;
+pub(super) const MOST_DIMS: usize = 1000;
 
 impl PmfParams {
     /// The defaults, with d dimensions.

@@ -5,14 +5,19 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::columns::Columns;
+use super::params::MOST_DIMS;
 use super::{Pmf, PmfParams};
 use crate::data::{Grouped, Ids, Ratings, Side};
-use crate::error::{Verb, action, advice};
+use crate::error::{Advice, Verb, action, advice, setting};
 use crate::lambda::Lambda;
+use crate::memory::{self, lacking};
 use crate::models::{NamedArray, Stored};
 use crate::read::{self, RatingsOptions, Unknown};
+use crate::settings::FitConfig;
 use crate::store::tensors::{Array, Tensors, pack};
 use crate::store::{Files, Keep};
+use crate::sweep::HasSize;
 use crate::{Error, Result};
 
 /// What was taken from the training ratings. The names of users and items are in `users.jsonl` and
@@ -36,6 +41,45 @@ const USERS: &str = "users.jsonl";
 const ITEMS: &str = "items.jsonl";
 const SEEN: &str = "seen.safetensors";
 
+/// The bytes that a fit has at once, the ratings not counted.
+fn needed(params: &PmfParams, users: usize, items: usize) -> u64 {
+    if params.dims > MOST_DIMS {
+        return 0; // refused for that
+    }
+    let columns = Columns::new(params.dims, params.biases);
+    let rows = (users + items) as u128;
+    let [natural, raw] = [columns.width(), columns.raw_width()].map(|n| 8 * n as u128);
+    let moments = columns.tail() as u128 * if params.exact { 8 } else { 4 };
+    // Lambda and a copy of it, the moments of every row, and the statistics of a side.
+    let bytes = rows * (2 * natural + moments) + users.max(items) as u128 * raw;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+impl HasSize for Pmf {
+    const SIZE: &'static str = "dims";
+
+    fn with_size(params: &PmfParams, size: usize) -> PmfParams {
+        PmfParams { dims: size, ..params.clone() }
+    }
+
+    fn with_shape(_params: &PmfParams, shape: &str) -> Result<PmfParams> {
+        Err(Error::config("covariance", shape, "only mixtures have shapes; leave it out"))
+    }
+
+    fn check_size(params: &PmfParams, _data: &Ratings, _n_items: usize) -> Result<()> {
+        params.check()
+    }
+
+    fn n_parameters(params: &PmfParams, data: &Ratings) -> f64 {
+        let rows = [Side::User, Side::Item].map(|side| data.ids(side).len() as f64);
+        (rows[0] + rows[1]) * params.dims as f64
+    }
+
+    fn in_use(&self, lambda: &Lambda) -> Option<usize> {
+        self.params.ard.then(|| self.dims_in_use(lambda))
+    }
+}
+
 impl Stored for Pmf {
     type Params = PmfParams;
     type Frozen = Frozen;
@@ -53,6 +97,21 @@ impl Stored for Pmf {
             return Ok(());
         }
         Err(Error::data("the ratings are not numbered as the model's users and items are"))
+    }
+
+    fn foresee(params: &PmfParams, data: &Ratings, _config: &FitConfig) -> Result<Option<Advice>> {
+        params.check()?;
+        let [users, items] = [Side::User, Side::Item].map(|side| data.ids(side).len());
+        let (bytes, available) = (needed(params, users, items), memory::available());
+        if bytes <= available {
+            return Ok(None);
+        }
+        let d = params.dims;
+        let what = format!("{d} latent dimensions of {users} users and {items} items");
+        Err(Error::memory(advice![
+            format!("{what}: a fit {}; try fewer ", lacking(bytes, available)),
+            setting("dims"),
+        ]))
     }
 
     fn build(params: PmfParams, data: &Ratings) -> Result<Self> {

@@ -1,6 +1,6 @@
 //! Hands out a file line by line, without a copy and with every line's number.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::super::source::Source;
@@ -11,6 +11,8 @@ use crate::{Error, Result};
 const BLOCK: usize = 1 << 20;
 /// A longer line is taken for something else than a document.
 const LONGEST: usize = 64 << 20;
+/// What some programs put before text in UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct Lines<'a> {
     source: Source<'a>,
@@ -44,7 +46,7 @@ impl<'a> Lines<'a> {
             self.fill()?;
         }
         let head = &self.buffer[..self.end];
-        Ok(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head))
+        Ok(head.strip_prefix(BOM).unwrap_or(head))
     }
 
     /// The next line without its end; `None` at the end of the file.
@@ -83,8 +85,19 @@ impl<'a> Lines<'a> {
         self.start = (self.start + length + 1).min(self.end);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.number += 1;
-        let bom: &[u8] = if self.number == 1 { b"\xef\xbb\xbf" } else { b"" };
+        let bom = if self.number == 1 { BOM } else { b"" };
         Ok(Some(line.strip_prefix(bom).unwrap_or(line)))
+    }
+
+    /// What is not yet handed out, as a file.
+    pub(super) fn into_source(mut self) -> Source<'a> {
+        let rest = self.buffer.drain(self.start..self.end).collect::<Vec<u8>>();
+        let bom = if self.number == 0 && rest.starts_with(BOM) { BOM.len() } else { 0 };
+        let mut rest = Cursor::new(rest);
+        rest.set_position(bom as u64);
+        let whole: Box<dyn Read> = Box::new(rest.chain(self.source.reader));
+        self.source.reader = BufReader::with_capacity(BLOCK, whole);
+        self.source
     }
 
     /// A fault of the line handed out last.

@@ -1,6 +1,9 @@
 //! Reading documents: one file per format, all ending in the same corpus.
 
 mod builder;
+mod fields;
+mod gather;
+mod json;
 mod lines;
 mod matrix_market;
 mod npz;
@@ -9,8 +12,11 @@ mod options;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_texts;
 mod recognise;
 mod stop_words;
+mod table;
 mod text;
 mod tokens;
 mod triples;
@@ -29,12 +35,14 @@ use crate::{Error, Result};
 pub use options::{CorpusFormat, DOCS, DocsOptions, StopWords};
 pub use words::Unknown;
 
+use gather::Gather;
 use lines::Lines;
 use vocab::Names;
 
 const NEEDED: Needed = Needed {
-    files: "a UCI docword file, LDA-C, SVMlight, Matrix Market, text or JSON lines (these may be gzipped), .npz, .parquet or a converted corpus",
+    files: "a UCI docword file, LDA-C, SVMlight, Matrix Market, text, .csv, .tsv, .json or .jsonl (these may be gzipped), .npz, .parquet or a converted corpus",
     least: "a file with at least one document",
+    most: None,
 };
 
 /// Reads a corpus. The format is recognised by content, then by the file's name, unless `options`
@@ -48,13 +56,20 @@ const NEEDED: Needed = Needed {
 /// | `matrix-market` | coordinates, one row a document, one column a word, unless `transpose` |
 /// | `npz` | CSR or CSC, from `scipy.sparse.save_npz` |
 /// | `parquet` | columns named document, doc or doc_id; term, word or word_id; count, n or value; or the first three. Integers are numbers from 0; texts are numbered as they appear and, as terms, become the vocabulary |
+/// | `parquet`, with texts | a column called text, or `field`, in tables that have not the three of above |
 /// | `text` | one document a line, blank lines too |
-/// | `jsonl` | one JSON object a line, its `field` is the document |
+/// | `csv` | a table in text with names in its first line, separated by commas, semicolons or tabs; the column `field` holds the documents. Cells in double quotes may hold line breaks; an empty cell is a document without words |
+/// | `json` | a list of documents: objects with the document in `field`, texts, or lists of words |
+/// | `jsonl` | the same, one JSON value a line |
 /// | `lehr` | a converted corpus of [`Docs::save`], which is not read but memory-mapped: leave it alone while its documents are in use, since shortening it would stop the process |
 ///
 /// LDA-C and SVMlight look alike: it is LDA-C if the first number of each of the first 100 lines is
 /// the number of pairs behind it. A word that a document has twice is added up, a count of 0 is left
-/// out, and a document without words stays, as an empty one.
+/// out, and a document without words stays, as an empty one. Files named .csv, .tsv or .json are never
+/// taken for lines of text. A list of words is taken as it is: the words are not split, changed or held
+/// against a stop list or a length, unless `stop_words` or `min_length` are given. A field that is null or not
+/// there is a document without words; they are counted, and a note says how many. Of a table or of JSON, one
+/// document is in memory at a time beside what was made of those before.
 ///
 /// # Words of a text
 ///
@@ -112,7 +127,7 @@ pub fn docs_with(
 
 /// Reads a corpus; of a text for a model's vocabulary, all words.
 fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Result<Docs> {
-    let source = Source::open(path, &NEEDED)?;
+    let mut source = Source::open(path, &NEEDED)?;
     let binary = recognise::binary(&source, options.format)?;
     let (format, input) = match binary {
         Some(format) => (format, Err(source)),
@@ -127,18 +142,26 @@ fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Resul
             (format, Ok(lines))
         }
     };
-    options.check(path, format)?;
+    if format != CorpusFormat::Parquet {
+        options.check(path, format, format.is_text())?;
+    }
     let names = Names::find(path, format, options)?;
     match (format, input) {
         (CorpusFormat::Uci, Ok(lines)) => uci::read(lines, names),
         (CorpusFormat::Ldac, Ok(lines)) => pairs::read_ldac(lines, names),
         (CorpusFormat::Svmlight, Ok(lines)) => pairs::read_svmlight(lines, options, names),
         (CorpusFormat::MatrixMarket, Ok(lines)) => matrix_market::read(lines, options, names),
-        (CorpusFormat::Text | CorpusFormat::Jsonl, Ok(lines)) => {
-            text::read(lines, format, options, names, model)
+        (_, Ok(lines)) if format.is_text() => {
+            let mut gather = Gather::new(path, options, names, model)?;
+            match format {
+                CorpusFormat::Csv => table::read(lines.into_source(), &mut gather)?,
+                CorpusFormat::Json => json::read(lines.into_source(), &mut gather)?,
+                _ => text::read(lines, format, &mut gather)?,
+            }
+            gather.finish()
         }
         (CorpusFormat::Npz, Err(source)) => npz::read(source, names),
-        (CorpusFormat::Parquet, Err(source)) => read_parquet(source, names),
+        (CorpusFormat::Parquet, Err(source)) => read_parquet(source, options, names, model),
         (_, Err(source)) => open_converted(source, names),
         (_, Ok(_)) => {
             let found = format!("is text and not {format}; leave ");
@@ -160,12 +183,22 @@ fn open_converted(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
 }
 
 #[cfg(feature = "parquet")]
-fn read_parquet(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
-    parquet::read(source, names)
+fn read_parquet(
+    source: Source<'_>,
+    options: &DocsOptions,
+    names: Option<Names>,
+    model: Option<&Vocabulary>,
+) -> Result<Docs> {
+    parquet::read(source, options, names, model)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet(source: Source<'_>, _: Option<Names>) -> Result<Docs> {
+fn read_parquet(
+    source: Source<'_>,
+    _: &DocsOptions,
+    _: Option<Names>,
+    _: Option<&Vocabulary>,
+) -> Result<Docs> {
     Err(Error::parse(
         source.path,
         "this build of lehr leaves Parquet out; build it with the feature parquet, or save the matrix with scipy.sparse.save_npz",

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::super::{HEADER, Header};
 use crate::error::{advice, setting};
 use crate::settings::{Kind, Setting, choices};
+use crate::store::path_text;
 use crate::{Error, Result};
 
 /// How a corpus is to be read. An option that has no meaning for the format of the file is refused.
@@ -17,13 +19,23 @@ pub struct DocsOptions {
     pub format: Option<CorpusFormat>,
     /// A file with one word a line: line i names word i. For text, and for Parquet whose terms are
     /// words, it fixes the vocabulary, and other words are left out.
+    #[serde(with = "path_text::option")]
     pub vocab: Option<PathBuf>,
     /// SVMlight: words are numbered from 1 instead of from 0.
     pub one_based: bool,
     /// Matrix Market: rows are words and columns are documents instead of the other way round.
     pub transpose: bool,
-    /// JSON lines: the field that holds the text, "text" by default.
+    /// Tables, JSON and Parquet: the column or field that holds the documents; in JSON, `a.b` is field b of the
+    /// object a. By default the one called text, or else the only one that holds text.
     pub field: Option<String>,
+    /// Tables, JSON and Parquet: the column or field that holds the documents' ids.
+    pub id: Option<String>,
+    /// Tables in text: whether the first line holds the columns' names, as it does by default.
+    pub header: Header,
+    /// Whether ids are wanted if a column or field is called id though none is named. No setting: a run has no
+    /// use for the ids of what it is fitted to.
+    #[serde(skip)]
+    pub ids: bool,
     /// Text: the words to leave out, English function words by default.
     pub stop_words: Option<StopWords>,
     /// Text: a word in fewer documents is left out. By default 5, but no more than a hundredth of
@@ -78,16 +90,29 @@ pub const DOCS: &[Setting] = &[
         name: "field",
         kind: Kind::Text,
         value_name: "NAME",
-        help: "jsonl: the field that holds the text",
-        default: "text",
+        help: "csv, json, jsonl, parquet: the column or field with the documents; in JSON also a.b, field b of \
+               the object a",
+        default: "text, or the only one with text",
         group: GROUP,
         ..Setting::BLANK
     },
     Setting {
+        name: "id",
+        kind: Kind::Text,
+        value_name: "NAME",
+        help: "csv, json, jsonl, parquet: the column or field with each document's id, which 'lehr transform' \
+               copies",
+        default: "id, if there is one",
+        group: GROUP,
+        fit_only: true,
+        ..Setting::BLANK
+    },
+    Setting { group: GROUP, ..HEADER },
+    Setting {
         name: "stop_words",
         kind: Kind::Text,
         value_name: "LIST",
-        help: "text, jsonl: the words to leave out: english, none or a FILE with one a line",
+        help: "texts: the words to leave out: english, none or a FILE with one a line",
         default: "english",
         group: GROUP,
         ..Setting::BLANK
@@ -96,7 +121,7 @@ pub const DOCS: &[Setting] = &[
         name: "min_length",
         kind: Kind::Whole,
         value_name: "N",
-        help: "text, jsonl: leave out words of fewer letters",
+        help: "texts: leave out words of fewer letters",
         default: "3",
         group: GROUP,
         ..Setting::BLANK
@@ -105,7 +130,7 @@ pub const DOCS: &[Setting] = &[
         name: "min_docs",
         kind: Kind::Whole,
         value_name: "N",
-        help: "text, jsonl: leave out words in fewer documents",
+        help: "texts: leave out words in fewer documents",
         default: "5, at most 1 % of them",
         group: GROUP,
         fit_only: true,
@@ -115,7 +140,7 @@ pub const DOCS: &[Setting] = &[
         name: "max_docs",
         kind: Kind::Number,
         value_name: "SHARE",
-        help: "text, jsonl: leave out words in a larger share of the documents",
+        help: "texts: leave out words in a larger share of the documents",
         default: "0.5",
         group: GROUP,
         fit_only: true,
@@ -125,7 +150,7 @@ pub const DOCS: &[Setting] = &[
         name: "max_words",
         kind: Kind::Whole,
         value_name: "N",
-        help: "text, jsonl: keep only N words, the most frequent ones",
+        help: "texts: keep only N words, the most frequent ones",
         default: "100000",
         group: GROUP,
         fit_only: true,
@@ -146,12 +171,16 @@ choices! {
         MatrixMarket = "matrix-market",
         /// A sparse matrix saved by `scipy.sparse.save_npz`, documents as rows.
         Npz = "npz",
-        /// Parquet with columns for document, term and count.
+        /// Parquet with columns for document, term and count, or with one of texts (see `field`).
         Parquet = "parquet",
         /// Text, one document a line.
         Text = "text",
-        /// JSON lines, one document an object (see `field`).
+        /// JSON lines: a document a line, as in `json`.
         Jsonl = "jsonl",
+        /// A JSON list of documents: objects (see `field`), texts or lists of words.
+        Json = "json",
+        /// A table in text, separated by commas, semicolons or tabs, with a column of documents (see `field`).
+        Csv = "csv",
         /// A converted corpus, as `Docs::save` writes it.
         Lehr = "lehr",
     }
@@ -197,15 +226,20 @@ impl fmt::Display for StopWords {
 }
 
 impl CorpusFormat {
+    /// Whether its documents are texts.
     pub(super) fn is_text(self) -> bool {
-        matches!(self, CorpusFormat::Text | CorpusFormat::Jsonl)
+        matches!(
+            self,
+            CorpusFormat::Text | CorpusFormat::Jsonl | CorpusFormat::Json | CorpusFormat::Csv
+        )
     }
 }
 
 impl DocsOptions {
-    /// Refuses options that the format has no use for, and values that no file can meet.
-    pub(super) fn check(&self, path: &Path, format: CorpusFormat) -> Result<()> {
-        self.check_use(path, format)?;
+    /// Refuses options that the format has no use for, and values that no file can meet; `texts` says whether the
+    /// documents are texts.
+    pub(super) fn check(&self, path: &Path, format: CorpusFormat, texts: bool) -> Result<()> {
+        self.check_use(path, format, texts)?;
         if let Some(share) = self.max_docs
             && !(share > 0.0 && share <= 1.0)
         {
@@ -219,10 +253,13 @@ impl DocsOptions {
         Ok(())
     }
 
-    fn check_use(&self, path: &Path, format: CorpusFormat) -> Result<()> {
-        const TEXT: &str = "text and jsonl";
+    fn check_use(&self, path: &Path, format: CorpusFormat, texts: bool) -> Result<()> {
+        const TEXT: &str = "text, csv, json, jsonl and parquet with texts";
+        const FIELDS: &str = "csv, json, jsonl and parquet with texts";
+        let has_fields = texts && format != CorpusFormat::Text;
         let shown = |value: Option<String>, field, users| value.map(|value| (field, value, users));
         let flag = |set: bool| set.then(|| "true".to_string());
+        let header = (self.header != Header::Auto).then(|| self.header.to_string());
         let pruning = [
             shown(self.stop_words.as_ref().map(ToString::to_string), "stop_words", TEXT),
             shown(self.min_docs.map(|value| value.to_string()), "min_docs", TEXT),
@@ -239,11 +276,13 @@ impl DocsOptions {
                 format != CorpusFormat::MatrixMarket,
                 shown(flag(self.transpose), "transpose", "matrix-market"),
             ),
-            (format != CorpusFormat::Jsonl, shown(self.field.clone(), "field", "jsonl")),
+            (!has_fields, shown(self.field.clone(), "field", FIELDS)),
+            (!has_fields, shown(self.id.clone(), "id", FIELDS)),
+            (format != CorpusFormat::Csv, shown(header, "header", "csv")),
         ];
         let idle = others.into_iter().filter_map(|(idle, option)| option.filter(|_| idle));
         let pruning = pruning.into_iter().flatten();
-        let mut idle = idle.chain(pruning.clone().filter(|_| !format.is_text()));
+        let mut idle = idle.chain(pruning.clone().filter(|_| !texts));
         if let Some((field, value, users)) = idle.next() {
             let found = advice![
                 format!("has a meaning for the format {users} only, and {} ", path.display()),

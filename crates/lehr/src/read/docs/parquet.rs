@@ -1,4 +1,4 @@
-//! Reads Parquet tables with a row per document, term and count.
+//! Reads Parquet tables with a row per document, term and count; those with a row per text are in `parquet_texts`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,11 +6,16 @@ use std::path::Path;
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
 
+use parquet::schema::types::ColumnDescPtr;
+
 use super::builder::Builder;
+use super::fields::{self, listed};
+use super::gather::Gather;
 use super::numbers::checked;
 use super::vocab::Names;
-use super::words;
-use crate::data::Docs;
+use super::{CorpusFormat, DocsOptions, parquet_texts, words};
+use crate::data::{Docs, Vocabulary};
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
 use super::super::parquet::{damaged, guarded, type_name};
@@ -22,17 +27,69 @@ use super::super::source::Source;
 const NAMES: [&[&str]; 3] =
     [&["document", "doc", "doc_id"], &["term", "word", "word_id"], &["count", "n", "value"]];
 
-pub(super) fn read(source: Source<'_>, names: Option<Names>) -> Result<Docs> {
-    guarded(source.path, || read_rows(&source, names))
+pub(super) fn read(
+    source: Source<'_>,
+    options: &DocsOptions,
+    names: Option<Names>,
+    model: Option<&Vocabulary>,
+) -> Result<Docs> {
+    guarded(source.path, || {
+        let mut opened = Opened::new(&source)?;
+        let table = Columns::of(&opened);
+        let texts = options.field.is_some() || !table.is_counts();
+        options.check(source.path, CorpusFormat::Parquet, texts)?;
+        if texts {
+            let mut gather = Gather::new(source.path, options, names, model)?;
+            parquet_texts::read(&mut opened, &table, &mut gather)?;
+            return gather.finish();
+        }
+        read_rows(source.path, &mut opened, table, names, options.ids)
+    })
 }
 
-fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
-    let path = source.path;
+/// The columns of a table and how messages call them.
+pub(super) struct Columns {
+    pub described: Vec<ColumnDescPtr>,
+    pub labels: Vec<String>,
+}
+
+impl Columns {
+    fn of(opened: &Opened) -> Self {
+        let described = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
+        let labels = described.iter().map(|column| column.path().string()).collect();
+        Columns { described, labels }
+    }
+
+    fn named(&self) -> [Option<usize>; 3] {
+        NAMES.map(|names| {
+            let is_one = |label: &String| names.contains(&label.to_lowercase().as_str());
+            self.labels.iter().position(is_one)
+        })
+    }
+
+    /// Whether a row is a document, a term and a count, and not a text.
+    fn is_counts(&self) -> bool {
+        let holds_text = |at: &usize| Kind::of(&self.described[*at]) == Some(Kind::Texts);
+        let is_text = |label: &String| label.eq_ignore_ascii_case(fields::FIELD);
+        match self.named() {
+            [Some(_), Some(_), Some(_)] => true,
+            _ if self.labels.iter().any(is_text) => false,
+            [None, None, None] => self.labels.len() >= 3 && !holds_text(&2),
+            _ => true,
+        }
+    }
+}
+
+fn read_rows(
+    path: &Path,
+    opened: &mut Opened,
+    table: Columns,
+    names: Option<Names>,
+    with_ids: bool,
+) -> Result<Docs> {
+    let Columns { described: columns, labels } = &table;
     let damaged = |error| damaged(path, error);
-    let mut opened = Opened::new(source)?;
-    let columns = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
-    let labels: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
-    let chosen = choose(path, &labels)?;
+    let chosen = choose(path, &table)?;
     let mut kinds = [Kind::Integers; 3];
     for (kind, (&at, part)) in kinds.iter_mut().zip(chosen.iter().zip(NAMES)) {
         *kind = Kind::of(&columns[at])
@@ -111,33 +168,41 @@ fn read_rows(source: &Source<'_>, names: Option<Names>) -> Result<Docs> {
     if n_rows == 0 {
         return Err(Error::parse(path, "has no rows; give a file with at least one document"));
     }
-    if !texts {
-        return builder.finish(path, docs.size, n_words, names);
-    }
-    let found =
-        builder.finish(path, docs.size, n_words, None)?.with_vocabulary(terms.into_names())?;
-    match names {
-        None => Ok(found),
-        Some(names) => Ok(words::matched(found, &names.into_vocabulary()?)?.0),
-    }
+    let (n_docs, named) = (docs.size, kinds[0] == Kind::Texts && with_ids);
+    let found = match texts {
+        false => builder.finish(path, n_docs, n_words, names)?,
+        true => {
+            let found = builder.finish(path, n_docs, n_words, None)?;
+            let found = found.with_vocabulary(terms.into_names())?;
+            match names {
+                None => found,
+                Some(names) => words::matched(found, &names.into_vocabulary()?)?.0,
+            }
+        }
+    };
+    if named { found.with_ids(docs.into_names()) } else { Ok(found) }
 }
 
 /// The columns with documents, terms and counts: by name, or the first three.
-fn choose(path: &Path, labels: &[String]) -> Result<[usize; 3]> {
-    let named = NAMES.map(|names| {
-        labels.iter().position(|label| names.contains(&label.to_lowercase().as_str()))
-    });
-    match named {
+fn choose(path: &Path, table: &Columns) -> Result<[usize; 3]> {
+    let labels = &table.labels;
+    match table.named() {
         [Some(doc), Some(term), Some(count)] => Ok([doc, term, count]),
         [None, None, None] if labels.len() >= 3 => Ok([0, 1, 2]),
-        _ => Err(Error::parse(
-            path,
-            format!(
-                "has the columns {}; name three of them document, term and count",
-                labels.join(", ")
-            ),
-        )),
+        _ => Err(unclear(path, table)),
     }
+}
+
+/// What to say of a table of which nobody knows where the documents are.
+pub(super) fn unclear(path: &Path, table: &Columns) -> Error {
+    Error::parse(
+        path,
+        advice![
+            format!("has the columns {}; name the one with texts with ", listed(&table.labels)),
+            setting("field"),
+            ", or call three of them document, term and count",
+        ],
+    )
 }
 
 /// Numbers for documents or terms: their own, or those in which texts appear.

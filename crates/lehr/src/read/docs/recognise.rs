@@ -75,6 +75,9 @@ pub(super) fn text(name: &str, head: &[u8]) -> CorpusFormat {
     if object.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"\"")) {
         return CorpusFormat::Jsonl;
     }
+    if head.trim_ascii_start().strip_prefix(b"[").is_some_and(holds_objects) {
+        return CorpusFormat::Json;
+    }
     // The last line may be cut off in the middle of a pair.
     let complete = head.iter().rposition(|&byte| byte == b'\n').map_or(head, |at| &head[..at]);
     if let Some(format) = pairs::recognise(complete.split(|&byte| byte == b'\n').take(LINES)) {
@@ -87,6 +90,14 @@ pub(super) fn text(name: &str, head: &[u8]) -> CorpusFormat {
         "ldac" | "lda-c" => CorpusFormat::Ldac,
         "svm" | "svmlight" | "libsvm" => CorpusFormat::Svmlight,
         "jsonl" | "ndjson" => CorpusFormat::Jsonl,
+        "json" => CorpusFormat::Json,
+        "csv" | "tsv" | "tab" => CorpusFormat::Csv,
         _ => CorpusFormat::Text,
     }
+}
+
+/// Whether the inside of a list begins with an object, which no text does.
+fn holds_objects(inside: &[u8]) -> bool {
+    let object = inside.trim_ascii_start().strip_prefix(b"{");
+    object.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"\""))
 }

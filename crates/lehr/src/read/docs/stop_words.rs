@@ -7,8 +7,11 @@ use super::lines::Lines;
 use super::{StopWords, tokens};
 use crate::Result;
 
-const NEEDED: Needed =
-    Needed { files: "a text file with one word a line", least: "a file with one word a line" };
+const NEEDED: Needed = Needed {
+    files: "a text file with one word a line",
+    least: "a file with one word a line",
+    most: Some(16 << 20),
+};
 
 /// English function words, and the pieces into which an apostrophe splits contractions.
 const ENGLISH: &str = "
@@ -66,7 +69,7 @@ pub(super) fn read(chosen: &Option<StopWords>) -> Result<HashSet<String>> {
         Some(StopWords::None) => return Ok(HashSet::new()),
         Some(StopWords::File(path)) => path,
     };
-    let source = Source::open(path, &NEEDED)?;
+    let mut source = Source::open(path, &NEEDED)?;
     source.check_text(&NEEDED)?;
     let mut lines = Lines::new(source);
     let (mut words, mut buffer) = (HashSet::new(), String::new());

@@ -10,8 +10,11 @@ use crate::data::Vocabulary;
 use crate::error::{advice, setting};
 use crate::{Error, Result};
 
-const NEEDED: Needed =
-    Needed { files: "a text file with one word a line", least: "a file with one word a line" };
+const NEEDED: Needed = Needed {
+    files: "a text file with one word a line",
+    least: "a file with one word a line",
+    most: Some(1 << 30),
+};
 
 /// Names, and the file that they come from.
 pub(super) struct Names {
@@ -43,7 +46,7 @@ impl Names {
     }
 
     fn read(path: &Path, beside: bool) -> Result<Self> {
-        let source = Source::open(path, &NEEDED)?;
+        let mut source = Source::open(path, &NEEDED)?;
         source.check_text(&NEEDED)?;
         let mut lines = Lines::new(source);
         let mut words = Vec::new();

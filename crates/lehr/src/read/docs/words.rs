@@ -58,6 +58,6 @@ pub(super) fn renumbered(
     }
     match docs.fault() {
         Some(fault) => Err(fault),
-        None => Docs::new(offsets, entries, vocabulary),
+        None => Ok(Docs::new(offsets, entries, vocabulary)?.told_as(docs)),
     }
 }

@@ -6,12 +6,12 @@ use super::super::Header;
 use super::super::csv::{is_word, name};
 use super::super::select::{Columns, label};
 use super::RatingsOptions;
-use crate::error::{advice, setting};
+use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
 pub(super) const ROLES: [&str; 3] = ["user", "item", "rating"];
 
-const USER_NAMES: &[&str] =
+pub(super) const USER_NAMES: &[&str] =
     &["userid", "user", "customerid", "customer", "uid", "reviewerid", "reviewer", "username"];
 /// The usual names of a column that says which item.
 pub(in super::super) const ITEM_NAMES: &[&str] = &[
@@ -37,6 +37,9 @@ const RATING_NAMES: &[&str] =
     &["rating", "ratings", "score", "stars", "bookrating", "overall", "value"];
 /// The usual names of each role's column.
 const USUAL: [&[&str]; 3] = [USER_NAMES, ITEM_NAMES, RATING_NAMES];
+
+/// A file without names that has as many columns is hardly one of a user, an item and a rating a line.
+const WIDE: usize = 7;
 
 /// The three columns' places, and what the file's columns are called.
 #[derive(Debug)]
@@ -67,7 +70,7 @@ impl Layout {
                 first_line,
                 None,
                 format!(
-                    "found {} separated by {separator}; a line holds at least a user, an item and a rating, separated by ::, tabs, semicolons, commas or blanks",
+                    "found {} separated by {separator}; a line holds at least a user, an item and a rating, separated by ::, tabs, semicolons, commas, bars or blanks",
                     if cells.len() == 1 { "1 field" } else { "2 fields" }
                 ),
             ));
@@ -79,6 +82,9 @@ impl Layout {
             Header::Auto => looks_like_names(options, &names),
         };
         let names = if has_names { names } else { Vec::new() };
+        if !has_names && cells.len() >= WIDE && asked(options).iter().all(Option::is_none) {
+            return Err(wide(path, cells.len(), first_line));
+        }
         let places = places(path, options, &names, cells.len(), Some(first_line))?;
         Ok(Layout { places, n_columns: cells.len(), names, first_line, separator })
     }
@@ -132,22 +138,62 @@ pub(super) fn places(
     Ok(places)
 }
 
+/// What looks like a row for each user.
+fn wide(path: &Path, n_columns: usize, line: u64) -> Error {
+    Error::parse_at(
+        path,
+        line,
+        None,
+        advice![
+            format!(
+                "has {n_columns} columns without names, which looks like a row for each user and a column for each item; read it so with "
+            ),
+            setting("matrix").to(true),
+            " (and ",
+            setting("missing").to(99),
+            " if 99 means \"not rated\"), or say which columns hold the user, the item and the rating with ",
+            setting(ROLES[0]),
+            ", ",
+            setting(ROLES[1]),
+            " and ",
+            setting(ROLES[2]),
+        ],
+    )
+}
+
 fn unknown(file: &Columns<'_>, role: usize, line: Option<u64>) -> Error {
     let taken = line.map_or("", |_| "the line is taken for the columns' names: ");
-    let message = advice![
-        format!("{taken}{} and none of them is known to be the {}", file.listed(), ROLES[role]),
-        "; say which is what with ",
+    let mut parts = vec![
+        format!("{taken}{} and none of them is known to be the {}", file.listed(), ROLES[role])
+            .into(),
+        "; say which is what with ".into(),
         setting(ROLES[0]),
-        ", ",
+        ", ".into(),
         setting(ROLES[1]),
-        " and ",
+        " and ".into(),
         setting(ROLES[2]),
     ];
+    if file.n_columns > 3 {
+        parts.push(", or, if each column is an item, give ".into());
+        parts.push(setting("matrix").to(true));
+    }
+    let message: Advice = parts.into_iter().collect();
     match line {
         // A first rating that is no number looks like this too.
         Some(line) => Error::parse_at(file.path, line, None, message),
         None => Error::parse(file.path, message),
     }
+}
+
+/// Which of these columns are the user, the item and the rating by their usual names (`user_id`, `movieId`, `stars`
+/// and the like).
+///
+/// ```
+/// let names = ["movieId", "stars", "when"].map(String::from);
+/// assert_eq!(lehr::read::usual_columns(&names), [None, Some(0), Some(1)]);
+/// ```
+pub fn usual_columns(columns: &[String]) -> [Option<usize>; 3] {
+    USUAL.map(|names| usual(columns, names))
 }
 
 /// The column that has one of these names, compared without signs and in lower case; earlier names
@@ -171,7 +217,7 @@ fn looks_like_names(options: &RatingsOptions, cells: &[String]) -> bool {
     {
         return true;
     }
-    if USUAL.iter().all(|role| usual(cells, role).is_some()) {
+    if usual_columns(cells).iter().all(Option::is_some) {
         return true;
     }
     let rating = match asked[2] {

@@ -5,6 +5,7 @@ mod blocks;
 mod builder;
 mod layout;
 mod lines;
+mod matrix;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -14,8 +15,10 @@ use std::path::Path;
 
 use super::source::{Format, Needed, Source, recognise};
 use crate::data::{Ids, Ratings};
+use crate::error::{advice, setting};
 use crate::{Error, Result};
 
+pub use layout::usual_columns;
 pub use options::{RATINGS, RatingsOptions};
 
 pub(super) use layout::{ITEM_NAMES, usual};
@@ -25,6 +28,7 @@ use builder::Builder;
 const NEEDED: Needed = Needed {
     files: "a text file with one rating per line (.dat, .csv, .tsv, .txt, u.data; these may be gzipped) or .parquet",
     least: "a file with at least one rating",
+    most: None,
 };
 
 /// Reads ratings: a user, an item and a number in every line or row, other columns being ignored.
@@ -32,12 +36,21 @@ const NEEDED: Needed = Needed {
 /// | format | content |
 /// |---|---|
 /// | MovieLens `.dat` | `user::item::rating::timestamp` |
-/// | `u.data`, `.tsv`, `.csv`, `.txt` | separated by tabs, semicolons, commas or blanks, whichever of these, in this order, the first line has; with or without names; fields may be in double quotes |
+/// | `u.data`, `.tsv`, `.csv`, `.txt` | separated by tabs, semicolons, commas, bars or blanks, whichever of these, in this order, the first line has; with or without names; fields may be in double quotes |
 /// | `.parquet` | ids are integers or text, ratings any numbers |
 ///
 /// Text is UTF-8 and may be gzipped; the format is recognised by content. Ids may be any integers or
 /// texts; blanks around them are no part of them. They are numbered in the order in which they first
 /// appear. Blank lines are skipped. A rating must be finite.
+///
+/// A matrix with a row for each user and a column for each item is read with the option `matrix`, from text,
+/// `.npy` or `.parquet`; a file that looks like one is refused without it. Empty cells, NA and NaN mean
+/// that there is no rating, and so do the numbers of `missing`. The names of the first line are those of the items;
+/// without names they are numbered by their columns, from 1. The first line holds names if one of its cells but the
+/// first is a word, if the first is called user or the like, or if the first is empty and no other is. Users are
+/// named by the column `user`, by one called user, user_id or the like, or by the first if it is called id or index,
+/// has no name, or begins with a word; without such a column they are numbered by their rows, from 1. Users and
+/// items without any rating are left out. In Parquet the column of users has to be named with `user`.
 ///
 /// ```
 /// use lehr::data::{Id, Side};
@@ -85,17 +98,21 @@ pub fn ratings_for(
 }
 
 fn read(path: &Path, options: &RatingsOptions, mut builder: Builder) -> Result<Ratings> {
-    let source = Source::open(path, &NEEDED)?;
-    match recognise(&source, &NEEDED)? {
+    let mut source = Source::open(path, &NEEDED)?;
+    let format = recognise(&mut source, &NEEDED)?;
+    options.check()?;
+    match format {
+        _ if options.matrix => matrix::read(source, format, options, &mut builder)?,
         Format::Text => text::read(source, options, &mut builder)?,
         Format::Parquet => read_parquet(source, options, &mut builder)?,
         Format::Npy => {
             return Err(Error::parse(
                 path,
-                format!(
-                    "is a NumPy array, which does not say who rates what; give {}",
-                    NEEDED.files
-                ),
+                advice![
+                    "is a NumPy array, which does not say who rates what; if its rows are users and its columns items, give ",
+                    setting("matrix").to(true),
+                    format!(", otherwise {}", NEEDED.files),
+                ],
             ));
         }
     }

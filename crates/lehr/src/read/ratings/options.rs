@@ -1,9 +1,11 @@
 //! What a user may say about a file of ratings.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::super::{HEADER, Header};
+use crate::Error;
 use crate::data::Duplicates;
+use crate::error::{advice, setting};
 use crate::settings::{Kind, Setting};
 
 const GROUP: &str = "Ratings";
@@ -38,6 +40,29 @@ pub const RATINGS: &[Setting] = &[
         ..Setting::BLANK
     },
     Setting {
+        name: "matrix",
+        kind: Kind::Toggle(false),
+        help: "The file is a matrix: a row for each user, a column for each item, named in the first line",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "missing",
+        kind: Kind::Texts,
+        value_name: "NUMBERS",
+        help: "matrix: numbers that mean \"not rated\", comma-separated, e.g. 99; empty cells, NA and NaN always do",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "drop",
+        kind: Kind::Texts,
+        value_name: "COLUMNS",
+        help: "matrix: the columns that are no items, by name or number from 1, comma-separated",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
         name: "duplicates",
         kind: Kind::Choice(Duplicates::NAMES),
         help: "What becomes of several ratings of one item by one user",
@@ -62,9 +87,56 @@ pub struct RatingsOptions {
     pub item: Option<String>,
     /// The column with the ratings.
     pub rating: Option<String>,
+    /// Whether the file is a matrix: a row for each user, a column for each item.
+    pub matrix: bool,
+    /// Of a matrix: numbers that mean that somebody has not rated something, as 99 does in some files. Empty cells,
+    /// NA, NaN and the like always do. In a configuration a number or a list of them.
+    #[serde(deserialize_with = "one_or_many")]
+    pub missing: Vec<String>,
+    /// Of a matrix: the columns that are no items.
+    pub drop: Vec<String>,
     /// What becomes of a pair that is rated more than once.
     pub duplicates: Duplicates,
     /// Whether the first line of a text file holds names. It is taken for names if it has usual
     /// ones or ones that were asked for, or if a word stands where its rating should be.
     pub header: Header,
+}
+
+impl RatingsOptions {
+    /// Refuses what has a meaning for a matrix alone if there is none.
+    pub(super) fn check(&self) -> crate::Result<()> {
+        let idle = [("missing", &self.missing), ("drop", &self.drop)];
+        match idle.into_iter().find(|(_, values)| !self.matrix && !values.is_empty()) {
+            Some((field, values)) => Err(Error::config(
+                field,
+                values.join(","),
+                advice![
+                    "has a meaning for a matrix only; leave it out, or give ",
+                    setting("matrix").to(true)
+                ],
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A number or a list of them, as they are written.
+fn one_or_many<'de, D: Deserializer<'de>>(values: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a number or a list of numbers")]
+    enum Given {
+        Whole(i64),
+        Number(f64),
+        Text(String),
+        Many(Vec<Given>),
+    }
+    fn texts(given: Given) -> Vec<String> {
+        match given {
+            Given::Whole(number) => vec![number.to_string()],
+            Given::Number(number) => vec![number.to_string()],
+            Given::Text(text) => vec![text],
+            Given::Many(all) => all.into_iter().flat_map(texts).collect(),
+        }
+    }
+    Given::deserialize(values).map(texts)
 }
