@@ -10,6 +10,7 @@ from ._lehr import __version__
 from ._mixture import BayesianGaussianMixture
 from ._open import load
 from ._pmf import ProbabilisticMatrixFactorization
+from ._sweep import Sweep, sweep
 from .errors import LehrError
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "LatentDirichletAllocation",
     "LehrError",
     "ProbabilisticMatrixFactorization",
+    "Sweep",
     "__version__",
     "anneal",
     "errors",
     "load",
     "plot",
+    "sweep",
 ]

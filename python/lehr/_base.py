@@ -1,17 +1,21 @@
 """What all estimators share: running the compiled part, the trace, saving and loading, pickling."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import json
 import warnings
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from . import _lehr
+from . import _data, _lehr
 from ._found import frozen, is_found, refuse
 from ._settings import (
     RENAMED,
@@ -25,8 +29,14 @@ from ._settings import (
     threads_of,
     whole,
 )
+from ._verbose import Bar
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
 from .errors import LehrError, RunError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._typing import Self
 
 # The estimators by the names that runs call their models. A class is here as soon as its file is imported.
 ESTIMATORS = {}
@@ -60,12 +70,22 @@ def _refusing_old(init):
 class Fitting(CallbackSupportMixin, BaseEstimator):
     """The base of the estimators. Classes name their compiled counterpart, their model, and what they call choices."""
 
-    _core_class = None
-    _model = None
-    # What Python calls the choices of a setting, if not by their names.
-    _choices = {}
+    if TYPE_CHECKING:
+        n_features_in_: int
+        feature_names_in_: NDArray[Any]
+        n_iter_: int
+        n_steps_: int
+        n_guard_hits_: int
+        converged_: bool
 
-    def __init_subclass__(cls, **kwargs):
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+    _core_class: Any = None
+    _model: Any = None
+    # What Python calls the choices of a setting, if not by their names.
+    _choices: dict[str, dict[str, str]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # A class that somebody derives from an estimator inherits its counterpart, and takes no runs from it.
         if cls.__dict__.get("_core_class") is not None:
@@ -79,7 +99,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         cls.__init__ = _refusing_old(cls.__init__)
         cls.__doc__ = cls.__doc__ and documented(cls.__doc__, cls._model)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set the parameters of this estimator.
 
         Parameters
@@ -109,6 +129,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def _fit_settings(self, n_items, batch, **given):
         """The settings of a fit to so many items in batches of this size; None is all of them."""
+        _data.check_options(self.data_options, self._model)
         return self._checked(
             "fit",
             steps=self._steps(self.max_iter, n_items, batch),
@@ -124,21 +145,26 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _steps(max_iter, n_items, batch):
         """Steps of so many passes over the data."""
-        return whole("max_iter", max_iter, least=1) * steps_in_a_pass(n_items, batch)
+        return whole("max_iter", max_iter) * steps_in_a_pass(n_items, batch)
 
     def _batch(self, n_items):
         """The batch size, which is at most everything."""
         batch = whole("batch_size", self.batch_size, least=1, optional=True)
         return batch if batch is None else min(batch, n_items)
 
-    def _climb(self, call, data, X, *settings, every=1, **begin):
+    def _printer(self, data, config):
+        """What shows the progress of a fit of `data` under these settings, if that is wanted."""
+        return Bar(self.verbose) if self.verbose else None
+
+    def _climb(self, call, data, X, *settings, **begin):
         """Runs `call` of the compiled part and takes its result over, also when it was cut short."""
-        watch = Watch(self, X, every)
+        watch = Watch(self, X, self._printer(data, settings[-1]))
         texts = [as_json(setting) for setting in settings]
+        core = None
         try:
             core, exception = self._translated(call, data, *texts, watch=watch.wanted, **begin)
         finally:
-            watch.ends()
+            watch.ends(core and json.loads(core.result() or "{}").get("stop"))
         self._take(core)
         if exception is not None and not isinstance(exception, EnoughSteps):
             raise exception
@@ -182,7 +208,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         return self._lazy[name]
 
     @property
-    def trace_(self):
+    def trace_(self) -> dict[str, NDArray[Any]]:
         """The observations of the fit, a dictionary of columns: step, seconds, bound, rho and so on."""
         check_is_fitted(self, "_core")
         return self._cached("trace", self._core.trace)
@@ -196,7 +222,8 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         return bounds, float(bounds[-1]) if known else float("nan")
 
     def _warn_if_not_converged(self):
-        if not self.converged_ and self._outcome["stop"] == "steps":
+        # Without a pass there is only the start, and whoever asks for that knows.
+        if self.max_iter and not self.converged_ and self._outcome["stop"] == "steps":
             warnings.warn(
                 "Best performing initialization did not converge. Try different init parameters, or increase "
                 "max_iter, tol, or check for degenerate data.",
@@ -204,7 +231,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
                 stacklevel=level_of_caller(),
             )
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> None:
         """Save the fitted model as a run directory, which the command line reads as well.
 
         Parameters
@@ -220,7 +247,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         _lehr.write_whole(Path(path) / _PARAMETERS, plain_json(self.get_params(deep=False)))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | PathLike[str]) -> Self:
         """Load a run directory, as `save` and the command line write it.
 
         Parameters

@@ -1,14 +1,15 @@
 """Whatever Python keeps numbers in, as the compiled part's data; copied only where its layout asks for it."""
 
 import os
+import warnings
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from . import _lehr
-from ._settings import as_json
-from .errors import DataError, SettingError
+from ._settings import TABLES, as_json, either
+from .errors import DataError, SettingError, told
 
 FLOATS = [np.float64, np.float32]
 
@@ -16,6 +17,12 @@ FLOATS = [np.float64, np.float32]
 def is_path(X):
     """Whether X names a file."""
     return isinstance(X, (str, os.PathLike))
+
+
+def collected(X):
+    """X, with the rows of a lazy frame of polars computed: there is no other way to look at them."""
+    is_lazy = type(X).__name__ == "LazyFrame" and type(X).__module__.startswith("polars")
+    return X.collect() if is_lazy else X
 
 
 def is_arrow(X):
@@ -26,6 +33,18 @@ def is_arrow(X):
 def read_options(options):
     """The options of a reader, by the names that the configuration file's ``[data]`` table has."""
     return as_json(options or {})
+
+
+def check_options(options, model):
+    """Refuses options that no reader of this model's files has, whether there is a file or not."""
+    known = [row["name"] for row in TABLES[model]["data"]]
+    if options is None:
+        return
+    if not isinstance(options, dict):
+        raise SettingError("data_options", repr(options), "must be a dict of options, or None")
+    for name in options:
+        if name not in known:
+            raise SettingError("data_options", repr({name: options[name]}), f"there is no {name!r}; known are {either(known)}")
 
 
 def _file_shape(estimator, shape, reset):
@@ -52,6 +71,7 @@ def points(estimator, X, *, reset, sample_weight=None, least=1):
         found = _lehr.Points.from_path(X, read_options(estimator.data_options), known)
         _file_shape(estimator, found.shape, reset)
         return found
+    X = collected(X)
     if is_arrow(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         weights = _weights(sample_weight, X.shape[0])
@@ -98,8 +118,11 @@ def docs(estimator, X, *, reset, whom, known=None, names=None):
         if names is not None:
             raise SettingError("feature_names", "a list", "the file has the words; name others with vocab in data_options")
         found = _lehr.Docs.from_path(X, read_options(estimator.data_options), known)
+        for note in found.notes():
+            warnings.warn(told(note, True, {}, {}), UserWarning, stacklevel=2)
         _file_shape(estimator, found.shape, reset)
         return found
+    X = collected(X)
     if is_arrow(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         X = np.column_stack([np.asarray(X[name], dtype=np.float64) for name in _columns(X)])

@@ -1,5 +1,9 @@
 """Topics of documents, as scikit-learn has them, with annealing."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -7,9 +11,16 @@ from . import _data, _lehr
 from ._base import Fitting
 from ._lda_readout import LdaReadout
 from ._loading import fit_parameters
-from ._settings import choice, real, whole
+from ._settings import choice, real, steps_in_a_pass, whole
+from ._topics import perplexity_of
+from ._verbose import Passes
 from ._watch import with_callbacks
 from .errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._typing import Floats, Random, Self
 
 _METHODS = {"batch": False, "online": True}
 # scikit-learn's priors, whose eta is given, stay as they are.
@@ -40,11 +51,11 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     learning_offset : float, default=10.0
         tau0 of it.
     max_iter : int, default=10
-        Passes over the documents.
+        Passes over the documents; 0 keeps the start as it is.
     batch_size : int, default=128
         Documents in a step of 'online' and of `partial_fit`.
     evaluate_every : int, default=-1
-        If positive: evaluate the bound every so many steps, and stop by `perp_tol`.
+        If positive: evaluate the perplexity every so many passes, and stop by `perp_tol`.
     total_samples : int, default=1e6
         N, for `partial_fit`.
     perp_tol : float, default=1e-1
@@ -54,9 +65,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     max_doc_update_iter : int, default=100
         The most local steps of a document.
     n_jobs : int, default=None
-        Threads; None and -1 are all cores. Does not change results.
+        Threads, at most 4 for each core, or 16; None and -1 are all cores. Does not change results.
     verbose : int, default=0
-        1 shows a line of progress, 2 prints a line for every evaluation of the bound.
+        Whether to print scikit-learn's lines: one for each pass, with the perplexity if `evaluate_every` asks for it.
     random_state : int, RandomState instance or None, default=None
         An int is the seed, as on the command line.
     effective_batch_size : float or str, default=None
@@ -70,6 +81,13 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         rho, instead of `learning_offset` and `learning_decay`: a number, 'power:10:0.75' or '0.5,1'.
     noise_end : float, default=0.75
         The fraction of the steps after which the noise ends.
+    n_init : int, default=1
+        How many starts to try; the best by bound is kept.
+    search : float, default=0
+        Search for better topics: so many fits in all, the plain one included, each from a fresh start with the priors that
+        the best one has learned; 4 is usual, 0 is off. It never ends below the plain fit. See `search_`.
+    search_by : {'bound', 'heldout'}, default='bound'
+        What the fits of a search are chosen by: their bound, or the score of the documents held out (`holdout`).
     priors : {'scikit-learn', 'learned'}, default='scikit-learn'
         What holds where the priors and the three below are None: scikit-learn's rule, or alpha (one for each topic) and
         eta are learned and batches begin tempered.
@@ -98,7 +116,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        lambda, the parameters of the topics' Dirichlet distributions.
+        lambda, the parameters of the topics' Dirichlet distributions; float32 if X was.
     exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
         exp(E[ln beta]).
     doc_topic_prior_ : float or ndarray
@@ -106,8 +124,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     topic_word_prior_ : float
         eta, as it was or as it was learned.
     bound_ : float
-        The perplexity of the training documents at the end; with batches, estimated from 1000 of them. NaN after
-        `partial_fit`.
+        The perplexity of the training documents at the end, as `perplexity` computes it. If 'online' and without
+        `evaluate_every`, or if some are held out, as the last evaluation of the fit estimates it, from at most 1000
+        documents. NaN after `partial_fit`.
     lower_bound_ : float
         The bound itself, with every constant.
     n_batch_iter_ : int
@@ -120,6 +139,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         How often the guard acted.
     trace_ : dict of ndarray
         The observations: step, seconds, bound, rho, effective, mass, and so on.
+    search_ : dict or None
+        What the search of the best start did: plain_bound, passes_plain, passes, and by kick its tries, wins and passes;
+        None without one.
     random_state_ : RandomState instance
         Made of `random_state`, as in scikit-learn. Fits need only their seed.
     n_features_in_ : int
@@ -137,45 +159,56 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     (2, 5)
     """
 
+    if TYPE_CHECKING:
+        doc_topic_prior_: float | Floats
+        topic_word_prior_: float
+        bound_: float
+        lower_bound_: float
+        n_batch_iter_: int
+        search_: dict[str, Any] | None
+
     _core_class = _lehr.Lda
     _model = "lda"
     _choices = {"priors": _PRIORS}
 
     def __init__(
         self,
-        n_components=10,
+        n_components: int = 10,
         *,
-        doc_topic_prior=None,
-        topic_word_prior=None,
-        learning_method="batch",
-        learning_decay=0.7,
-        learning_offset=10.0,
-        max_iter=10,
-        batch_size=128,
-        evaluate_every=-1,
-        total_samples=1e6,
-        perp_tol=1e-1,
-        mean_change_tol=1e-3,
-        max_doc_update_iter=100,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-        effective_batch_size=None,
-        noise="gaussian",
-        guard=None,
-        step_size=None,
-        noise_end=0.75,
-        priors="scikit-learn",
-        learn_doc_topic_prior=None,
-        learn_topic_word_prior=None,
-        temper=None,
-        warm=False,
-        exact=False,
-        init_components=None,
-        holdout=0,
-        time_limit=None,
-        data_options=None,
-    ):
+        doc_topic_prior: float | None = None,
+        topic_word_prior: float | None = None,
+        learning_method: str = "batch",
+        learning_decay: float = 0.7,
+        learning_offset: float = 10.0,
+        max_iter: int = 10,
+        batch_size: int | None = 128,
+        evaluate_every: int = -1,
+        total_samples: float | None = 1e6,
+        perp_tol: float = 1e-1,
+        mean_change_tol: float = 1e-3,
+        max_doc_update_iter: int = 100,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Random = None,
+        effective_batch_size: float | str | None = None,
+        noise: str = "gaussian",
+        guard: str | None = None,
+        step_size: float | str | None = None,
+        noise_end: float = 0.75,
+        n_init: int = 1,
+        search: float = 0,
+        search_by: str = "bound",
+        priors: str = "scikit-learn",
+        learn_doc_topic_prior: str | None = None,
+        learn_topic_word_prior: bool | None = None,
+        temper: float | str | None = None,
+        warm: bool = False,
+        exact: bool = False,
+        init_components: ArrayLike | None = None,
+        holdout: float | str = 0,
+        time_limit: float | None = None,
+        data_options: dict[str, Any] | None = None,
+    ) -> None:
         self.n_components = n_components
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
@@ -197,6 +230,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self.guard = guard
         self.step_size = step_size
         self.noise_end = noise_end
+        self.n_init = n_init
+        self.search = search
+        self.search_by = search_by
         self.priors = priors
         self.learn_doc_topic_prior = learn_doc_topic_prior
         self.learn_topic_word_prior = learn_topic_word_prior
@@ -226,12 +262,13 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
 
     def _config(self, n_items, batch):
         every = whole("evaluate_every", self.evaluate_every, least=-(2**63), optional=True)
-        every = every if every is not None and every > 0 else None
+        every = every * steps_in_a_pass(n_items, batch) if every is not None and every > 0 else None
         tau0, kappa = real("learning_offset", self.learning_offset), real("learning_decay", self.learning_decay)
         if not 0 <= kappa <= 1:
             raise SettingError("learning_decay", kappa, "must be between 0 and 1")
         if tau0 < 0:
             raise SettingError("learning_offset", tau0, "must be 0 or a positive number")
+        self._total()
         power = None if batch is None else f"power:{tau0!r}:{kappa!r}"
         given = {} if self.step_size is not None else {"step_size": power}
         return self._fit_settings(
@@ -240,8 +277,22 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             tol=0.0 if every is None else real("perp_tol", self.perp_tol),
             tol_of="perplexity",
             eval_every=every,
+            n_init=whole("n_init", self.n_init, least=1),
             **given,
         )
+
+    def _total(self):
+        """N, for `partial_fit`."""
+        total = real("total_samples", self.total_samples)
+        if total <= 0:
+            raise SettingError("total_samples", self.total_samples, "must be a positive number")
+        return total
+
+    def _printer(self, data, config):
+        if not self.verbose or config["eval_every"] == 0:
+            return None
+        in_a_pass = steps_in_a_pass(data.shape[0], config["batch"])
+        return Passes(self.max_iter, in_a_pass, (config["eval_every"] or 0) // in_a_pass, data.tokens())
 
     def _docs(self, X, *, reset, whom, known=None, names=None):
         """Documents, and whether their numbers are float32, so that results should be."""
@@ -259,8 +310,16 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         kept = given if isinstance(given, np.random.Generator) else check_random_state(given)
         self._note(random_state_=kept)
 
+    def _asked(self, X, feature_names=None):
+        """Documents, and the settings of a model and a fit of them."""
+        params = self._params()
+        online = choice("learning_method", self.learning_method, _METHODS)
+        data = self._docs(X, reset=True, whom="fit", names=feature_names)
+        n_items = data.shape[0]
+        return data, params, self._config(n_items, self._batch(n_items) if online else None)
+
     @with_callbacks
-    def fit(self, X, y=None, feature_names=None):
+    def fit(self, X: Any, y: Any = None, feature_names: Any = None) -> Self:
         """Learn the topics of documents.
 
         Parameters
@@ -278,15 +337,16 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self : object
             The fitted estimator.
         """
-        params = self._params()
-        online = choice("learning_method", self.learning_method, _METHODS)
-        data = self._docs(X, reset=True, whom="fit", names=feature_names)
+        data, params, config = self._asked(X, feature_names)
         self._random()
-        n_items = data.shape[0]
-        config = self._config(n_items, self._batch(n_items) if online else None)
-        return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+        self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+        self._keeps_single = self._single
+        whole_story = config["batch"] is None or config["eval_every"] is not None
+        if whole_story and not config["holdout"] and self._outcome["stop"] in ("converged", "steps"):
+            self._note(bound_=perplexity_of(*self._core.bound(data, self._threads())))
+        return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from more documents, in one pass over them. The bound is not evaluated: `score` does that.
 
         Parameters
@@ -306,23 +366,24 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         known = None if first else self._core
         data = self._docs(X, reset=first, whom="partial_fit", known=known)
         n_items = data.shape[0]
-        total = real("total_samples", self.total_samples)
-        if total <= 0:
-            raise SettingError("total_samples", self.total_samples, "must be a positive number")
         batch = self._batch(n_items) or n_items
         config = {
             **self._config(n_items, batch),
             "steps": -(-n_items // batch),
             "sampling": "in-order",
-            "population": max(int(total), n_items),
+            "population": max(int(self._total()), n_items),
             "tol": 0.0,
             "holdout": 0.0,
             "eval_every": 0,
+            "n_init": 1,
+            "search": 0.0,
+            "search_by": "bound",
             "warm": False,
             "temper": "off",
         }
         if first:
             self._random()
+            self._keeps_single = self._single
             return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
         return self._climb(self._core.partial, data, X, config)
 
@@ -337,7 +398,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             topic_word_prior_=self._facts["eta"],
             n_batch_iter_=core.step + 1,
             lower_bound_=bound,
-            bound_=float(np.exp(-bound / self._facts["tokens"])),
+            bound_=perplexity_of(bound, self._facts["tokens"]),
+            search_=(self._outcome or {}).get("search"),
         )
 
     @staticmethod
@@ -361,4 +423,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             "learn_topic_word_prior": params["learn_eta"],
             "exact": params["exact"],
             "warm": fit["warm"],
+            "n_init": fit["n_init"],
+            "search": fit.get("search") or 0,
+            "search_by": fit.get("search_by", "bound"),
         }

@@ -1,11 +1,19 @@
 """What a fitted topic model says of documents: topics, scores; and what it is saved with."""
 
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _data, _topics
+from . import _data, _to_sklearn, _topics
 from ._settings import flag
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -15,14 +23,18 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """
 
     @property
-    def components_(self):
+    def components_(self) -> NDArray[np.floating[Any]]:
         check_is_fitted(self, "_core")
-        return self._cached("components", lambda: self._core.components(self._threads()))
+        return self._cached("components", lambda: self._kept(self._core.components(self._threads())))
 
     @property
-    def exp_dirichlet_component_(self):
+    def exp_dirichlet_component_(self) -> NDArray[np.floating[Any]]:
         check_is_fitted(self, "_core")
-        return self._cached("expected", lambda: self._core.expected_topics(self._threads()))
+        return self._cached("expected", lambda: self._kept(self._core.expected_topics(self._threads())))
+
+    def _kept(self, numbers):
+        """Numbers of the type that X had in `fit`."""
+        return numbers.astype(np.float32) if self.__dict__.get("_keeps_single") else numbers
 
     @property
     def _n_features_out(self):
@@ -32,7 +44,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self, "_core")
         return self._docs(X, reset=False, whom=whom, known=self._core)
 
-    def transform(self, X, *, normalize=True):
+    def transform(self, X: Any, *, normalize: bool = True) -> NDArray[np.floating[Any]]:
         """Find the topics of documents.
 
         Parameters
@@ -51,17 +63,17 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         found = self._core.transform(data, flag("normalize", normalize), self._threads())
         return found.astype(np.float32) if self._single else found
 
-    def fit_transform(self, X, y=None, *, normalize=True):
+    def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> NDArray[np.floating[Any]]:
         """Learn the topics of documents and find them in these; see `fit` and `transform`."""
         return self.fit(X, y).transform(X, normalize=normalize)
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """Compute the bound on the log-likelihood of documents, every constant included."""
         data = self._new_docs(X, "score")
         bound, _ = self._core.bound(data, self._threads())
         return bound
 
-    def perplexity(self, X, sub_sampling=False):
+    def perplexity(self, X: Any, sub_sampling: bool = False) -> float:
         """Compute exp(-score / words).
 
         Parameters
@@ -80,10 +92,9 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if flag("sub_sampling", sub_sampling):
             scores = self._core.scores(data, self._threads())
             return float(np.exp(-scores["full"]))
-        bound, words = self._core.bound(data, self._threads())
-        return float(np.exp(-bound / words)) if words else float("inf")
+        return _topics.perplexity_of(*self._core.bound(data, self._threads()))
 
-    def heldout_scores(self, X):
+    def heldout_scores(self, X: Any) -> dict[str, float]:
         """Score documents that the model has not seen, in nats per word; higher is better.
 
         Parameters
@@ -100,7 +111,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         data = self._new_docs(X, "heldout_scores")
         return self._core.scores(data, self._threads())
 
-    def save(self, path, feature_names=None):
+    def save(self, path: str | PathLike[str], feature_names: Any = None) -> None:
         """Save the fitted model as a run directory, which the command line reads as well.
 
         Parameters
@@ -116,3 +127,4 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self._save(self._core if names is None else self._core.with_words(names), path)
 
     to_pyldavis = _topics.to_pyldavis
+    to_sklearn = _to_sklearn.topics_to_sklearn

@@ -1,6 +1,9 @@
 """Gaussian mixtures, as scikit-learn has them, with batches, weights and annealing."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -11,9 +14,15 @@ from ._data import is_path
 from ._found import Found
 from ._loading import fit_parameters
 from ._mixture_readout import MixtureReadout
-from ._settings import flag, whole
+from ._settings import flag, steps_in_a_pass, whole
+from ._verbose import Starts
 from ._watch import with_callbacks
 from .errors import DataError, SettingError, told
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._typing import Floats, Random, Self, Whole
 
 # What Python calls the choices of a setting.
 _STARTS = {
@@ -49,7 +58,7 @@ class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
     reg_covar : float, default=1e-6
         Added to every variance.
     max_iter : int, default=100
-        Passes over the data.
+        Passes over the data; 0 keeps the start as it is.
     n_init : int, default=1
         How many starts to try; the best by bound is kept.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data', 'merge'} or array, default='kmeans'
@@ -76,9 +85,10 @@ default='dirichlet_process'
     warm_start : bool, default=False
         `fit` begins where the last one ended, with its priors.
     verbose : int, default=0
-        1 shows a line of progress, 2 prints a line for every `verbose_interval` evaluations of the bound.
+        1 prints scikit-learn's lines: every start, every `verbose_interval` passes and how it ended; 2 also how long they
+        took, and the bound.
     verbose_interval : int, default=10
-        See `verbose`.
+        Passes between lines.
     batch_size : int, default=None
         Items in a step (SVI). None: all of them (batch VI).
     effective_batch_size : float or str, default=None
@@ -115,7 +125,7 @@ default='dirichlet_process'
         default 'kmeans' of `init_params` then becomes 'merge'. 'volume' is the data's covariance over
         ``n_components ** (2 / n_features)``.
     n_jobs : int, default=None
-        Threads; None and -1 are all cores. Does not change results.
+        Threads, at most 4 for each core, or 16; None and -1 are all cores. Does not change results.
     data_options : dict, default=None
         How to read a file, if X is a path: columns, drop, weight_column, header, missing.
 
@@ -181,41 +191,41 @@ covariance_prior_ : float or ndarray
 
     def __init__(
         self,
-        n_components=1,
+        n_components: int = 1,
         *,
-        covariance_type="full",
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weight_concentration_prior_type="dirichlet_process",
-        weight_concentration_prior=None,
-        mean_precision_prior=None,
-        mean_prior=None,
-        degrees_of_freedom_prior=None,
-        covariance_prior=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        batch_size=None,
-        effective_batch_size=None,
-        noise="gaussian",
-        guard=None,
-        step_size=None,
-        noise_end=0.75,
-        search=0,
-        kicks=None,
-        total_samples=None,
-        holdout=0,
-        time_limit=None,
-        init_units="own",
-        sort_components=False,
-        priors="scikit-learn",
-        n_jobs=None,
-        data_options=None,
-    ):
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str | ArrayLike = "kmeans",
+        weight_concentration_prior_type: str = "dirichlet_process",
+        weight_concentration_prior: float | None = None,
+        mean_precision_prior: float | None = None,
+        mean_prior: ArrayLike | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: ArrayLike | None = None,
+        random_state: Random = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
+        batch_size: int | None = None,
+        effective_batch_size: float | str | None = None,
+        noise: str = "gaussian",
+        guard: str | None = None,
+        step_size: float | str | None = None,
+        noise_end: float = 0.75,
+        search: float = 0,
+        kicks: str | None = None,
+        total_samples: float | None = None,
+        holdout: float | str = 0,
+        time_limit: float | None = None,
+        init_units: str = "own",
+        sort_components: bool = False,
+        priors: str = "scikit-learn",
+        n_jobs: int | None = None,
+        data_options: dict[str, Any] | None = None,
+    ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.tol = tol
@@ -270,10 +280,39 @@ covariance_prior_ : float or ndarray
 
     def _config(self, n_items):
         n_init = whole("n_init", self.n_init, least=1)
+        self._total()
         return self._fit_settings(n_items, self._batch(n_items), tol_of="absolute", n_init=n_init)
 
+    def _asked(self, X, sample_weight=None):
+        """Items, and the settings of a model and a fit of them."""
+        data = _data.points(self, X, reset=True, sample_weight=sample_weight, least=2)
+        return data, self._params(), self._config(data.shape[0])
+
+    def _total(self):
+        """N, for `partial_fit`, if it is given."""
+        return whole("total_samples", self.total_samples, least=1, optional=True)
+
+    def _printer(self, data, config):
+        if not self.verbose or config.get("eval_every") == 0:
+            return None
+        interval = whole("verbose_interval", self.verbose_interval, least=1)
+        tol = config["tol"] if config["batch"] is None else None
+        return Starts(self.verbose, interval, steps_in_a_pass(data.shape[0], config["batch"]), tol)
+
+    def _translated(self, call, *args, **kwargs):
+        try:
+            return super()._translated(call, *args, **kwargs)
+        except SettingError as error:
+            if error.field != "degrees_of_freedom_prior":
+                raise
+            theirs = (
+                f"The parameter 'degrees_of_freedom_prior' should be greater than {self.n_features_in_ - 1}, "
+                f"but got {self.degrees_of_freedom_prior:.3f}."
+            )
+            raise SettingError(error.field, error.value, theirs) from None
+
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the mixture.
 
         Parameters
@@ -292,9 +331,8 @@ covariance_prior_ : float or ndarray
             The fitted mixture.
         """
         warm = flag("warm_start", self.warm_start) and hasattr(self, "_core")
-        data = _data.points(self, X, reset=True, sample_weight=sample_weight, least=2)
+        data, params, config = self._asked(X, sample_weight)
         n_items = data.shape[0]
-        params, config = self._params(), self._config(n_items)
         if n_items < params["components"]:
             raise DataError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
@@ -306,8 +344,7 @@ covariance_prior_ : float or ndarray
             config["n_init"], begin = 1, {"like": self._core}
         elif not isinstance(self.init_params, str):
             begin = {"begin": np.ascontiguousarray(self.init_params, dtype=np.float64)}
-        every = whole("verbose_interval", self.verbose_interval, least=1)
-        self._climb(self._core_class.fit, data, X, params, config, every=every, **begin)
+        self._climb(self._core_class.fit, data, X, params, config, **begin)
         for note in self._core.notes():
             warnings.warn(told(note, is_path(X), self._names, self._values), UserWarning, stacklevel=2)
         if config["batch"] is None:
@@ -327,7 +364,7 @@ covariance_prior_ : float or ndarray
                 allowed = f"a warm start goes on with the fit before, which has {before}; make a new estimator"
                 raise SettingError(theirs, repr(getattr(self, theirs)), allowed)
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from more items, in one pass over them (SVI, or SVI+ with `effective_batch_size`).
 
         The first call begins with these items: units, priors and start come from them. The bound is not evaluated:
@@ -352,7 +389,7 @@ covariance_prior_ : float or ndarray
         data = _data.points(self, X, reset=first, sample_weight=sample_weight, least=least)
         n_items = data.shape[0]
         batch = self._batch(n_items) or n_items
-        total = whole("total_samples", self.total_samples, least=1, optional=True)
+        total = self._total()
         config = {**self._config(n_items), "batch": batch, "tol": 0.0, "n_init": 1, "holdout": 0.0, "search": 0.0, "kicks": None}
         config["eval_every"] = 0
         config["steps"] = -(-n_items // batch)
@@ -375,16 +412,41 @@ covariance_prior_ : float or ndarray
             effective_n_components_=effective,
         )
 
+    def _shape(self):
+        """The covariance type of the fit, as Python calls it."""
+        return self._values[self._record["params"]["covariance"]]
+
     def _found(self):
         # Made when it is asked for: of many columns it takes as long as a step.
         return self._cached("attributes", self._core.attributes)
 
-    weights_, means_, covariances_, precisions_, precisions_cholesky_ = (Found() for _ in range(5))
-    weight_concentration_, mean_precision_, degrees_of_freedom_ = (Found() for _ in range(3))
-    weight_concentration_prior_, mean_precision_prior_, mean_prior_ = (Found() for _ in range(3))
-    degrees_of_freedom_prior_, covariance_prior_ = (Found() for _ in range(2))
+    if TYPE_CHECKING:
+        weights_: Floats
+        means_: Floats
+        covariances_: Floats
+        precisions_: Floats
+        precisions_cholesky_: Floats
+        weight_concentration_: Floats | tuple[Floats, Floats]
+        mean_precision_: Floats
+        degrees_of_freedom_: Floats | float
+        weight_concentration_prior_: float
+        mean_precision_prior_: float
+        mean_prior_: Floats
+        degrees_of_freedom_prior_: float
+        covariance_prior_: Floats | float
+        lower_bound_: float
+        lower_bounds_: Floats
+        search_: dict[str, Any] | None
+        components_in_use_: Whole
+        n_components_in_use_: int
+        effective_n_components_: float
+    else:
+        weights_, means_, covariances_, precisions_, precisions_cholesky_ = (Found() for _ in range(5))
+        weight_concentration_, mean_precision_, degrees_of_freedom_ = (Found() for _ in range(3))
+        weight_concentration_prior_, mean_precision_prior_, mean_prior_ = (Found() for _ in range(3))
+        degrees_of_freedom_prior_, covariance_prior_ = (Found() for _ in range(2))
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Whole:
         """Estimate the mixture and label X; see `fit` and `predict`."""
         return self.fit(X, y, sample_weight=sample_weight).predict(X)
 

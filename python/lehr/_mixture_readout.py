@@ -1,11 +1,18 @@
 """What a fitted mixture says of items: components, densities, draws."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _data
-from ._settings import room_for, seed_of, whole
-from .errors import DataError, SettingError
+from . import _data, _to_sklearn
+from ._settings import seed_of, whole
+from .errors import SettingError
+
+if TYPE_CHECKING:
+    from ._typing import Floats, Whole
 
 
 class MixtureReadout:
@@ -15,7 +22,7 @@ class MixtureReadout:
         check_is_fitted(self, "_core")
         return _data.points(self, X, reset=False)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Floats:
         """Evaluate the components' responsibilities for each item.
 
         Parameters
@@ -29,13 +36,9 @@ class MixtureReadout:
             How much of each item belongs to each component.
         """
         data = self._points(X)
-        resp = self._core.responsibilities(data, self._threads())
-        if not np.isfinite(resp).all():
-            at = int(np.argmin(np.isfinite(resp).all(axis=1)))
-            raise DataError(f"row {at} is so far from every component that its densities overflow")
-        return resp
+        return self._core.responsibilities(data, self._threads())
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Whole:
         """Predict the component of each item.
 
         Parameters
@@ -48,9 +51,10 @@ class MixtureReadout:
         labels : ndarray of shape (n_samples,)
             Component labels.
         """
-        return self.predict_proba(X).argmax(axis=1)
+        data = self._points(X)
+        return self._core.labels(data, self._threads())
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Floats:
         """Compute the log-likelihood of each item under q, as scikit-learn does.
 
         Parameters
@@ -66,11 +70,57 @@ class MixtureReadout:
         data = self._points(X)
         return self._core.item_bounds(data, self._threads())
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """Compute the mean of `score_samples`."""
         return float(np.mean(self.score_samples(X)))
 
-    def log_predictive(self, X):
+    def bic(self, X: Any) -> float:
+        """Compute the Bayesian information criterion of X; lower is better.
+
+        It is ``-2 * log_predictive(X).sum() + p * ln(n_samples)``, where p is the number of free parameters of the
+        components in use: of scikit-learn's GaussianMixture with as many components. For scripts that choose by it, and
+        for comparisons with such mixtures. `lower_bound_` is the better guide: it counts what the data say of every
+        parameter, where this counts parameters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            The items that the mixture was fitted to.
+
+        Returns
+        -------
+        bic : float
+            The criterion.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lehr import BayesianGaussianMixture
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(0, 1, (100, 2)), rng.normal(9, 1, (100, 2))])
+        >>> bic = [BayesianGaussianMixture(k, random_state=0).fit(X).bic(X) for k in (1, 2)]
+        >>> bic[1] < bic[0]
+        True
+        """
+        return self._criterion(X, np.log)
+
+    def aic(self, X: Any) -> float:
+        """Compute the Akaike information criterion of X; lower is better. See `bic`, with ``2 * p`` as the last term."""
+        return self._criterion(X, lambda _: 2.0)
+
+    def _criterion(self, X, price):
+        """Minus twice the log density, plus a price for each parameter."""
+        logs = self.log_predictive(X)
+        return float(-2.0 * logs.sum() + self._n_parameters() * price(len(logs)))
+
+    def _n_parameters(self):
+        """The free parameters of the components in use: weights, means, covariances."""
+        k, d = self.n_components_in_use_, self.n_features_in_
+        matrix = d * (d + 1) // 2
+        shapes = {"full": k * matrix, "tied": matrix, "diag": k * d, "spherical": k}
+        return k - 1 + k * d + shapes[self._shape()]
+
+    def log_predictive(self, X: Any) -> Floats:
         """Compute the log predictive density of each item: a mixture of Student t densities.
 
         Parameters
@@ -86,7 +136,7 @@ class MixtureReadout:
         data = self._points(X)
         return self._core.log_predictive(data, self._threads())
 
-    def impute(self, X):
+    def impute(self, X: Any) -> tuple[Floats, Floats]:
         """Fill in missing values: their means and standard deviations given what is there.
 
         Parameters
@@ -115,7 +165,7 @@ class MixtureReadout:
         data = self._points(X)
         return self._core.impute(data, self._threads())
 
-    def sample(self, n_samples=1):
+    def sample(self, n_samples: int = 1) -> tuple[Floats, Whole]:
         """Draw items from the fitted mixture.
 
         Parameters
@@ -133,5 +183,6 @@ class MixtureReadout:
         check_is_fitted(self, "_core")
         if whole("n_samples", n_samples) < 1:
             raise SettingError("n_samples", n_samples, "must be at least 1")
-        room_for(n_samples, self.n_features_in_)
         return self._core.sample(int(n_samples), seed_of(self.random_state))
+
+    to_sklearn = _to_sklearn.mixture_to_sklearn

@@ -1,11 +1,23 @@
 """Loading a run directory of whatever model."""
 
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
 from ._base import ESTIMATORS
 from ._lehr import model_name
 from .errors import RunError
 
+if TYPE_CHECKING:
+    from ._lda import LatentDirichletAllocation
+    from ._mixture import BayesianGaussianMixture
+    from ._pmf import ProbabilisticMatrixFactorization
 
-def load(path):
+
+def load(
+    path: str | PathLike[str],
+) -> BayesianGaussianMixture | LatentDirichletAllocation | ProbabilisticMatrixFactorization:
     """Load a run directory, as ``save`` and the command line write it.
 
     Parameters

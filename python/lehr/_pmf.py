@@ -1,16 +1,27 @@
 """Ratings and recommendations by Bayesian matrix factorisation."""
 
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _lehr, _ratings
 from ._base import Fitting
+from ._data import collected, is_path
 from ._loading import fit_parameters
 from ._pmf_readout import PmfReadout
-from ._settings import choice, whole
+from ._settings import choice, flag, whole
 from ._watch import with_callbacks
 from .errors import DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._typing import Floats, Random, Self
 
 _DUPLICATES = {"refuse": False, "mean": True}
 
@@ -26,7 +37,8 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     - a scipy sparse matrix, rows being users and columns items: the stored entries are the ratings, stored
       zeros included;
     - a dense array, in which NaN stands for what is not rated;
-    - a data frame (pandas, polars, pyarrow) with the three `columns`, whose ids are integers or texts;
+    - a data frame (pandas, polars, pyarrow) with a column for each of user, item and rating, whose ids are integers,
+      texts or categories; or, with ``matrix=True``, with a row for each user and a column for each item;
     - the path of a file of ratings that the command line reads.
 
     Parameters
@@ -34,7 +46,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     n_components : int, default=10
         d, the number of latent dimensions; rather too many than too few.
     max_iter : int, default=500
-        Sweeps over all ratings.
+        Sweeps over all ratings; 0 keeps the start as it is.
     tol : float, default=1e-6
         The fit ends when the bound's relative change is smaller; 0 turns it off.
     prior_variance : float, default=None
@@ -56,7 +68,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     random_state : int, RandomState instance or None, default=None
         An int is the seed, as on the command line.
     verbose : int, default=0
-        1 shows a line of progress, 2 prints a line for every evaluation of the bound.
+        1 shows a line of progress on stderr, 2 prints a line for every evaluation of the bound.
     batch_size : int, default=None
         Ratings in a step; None: all of them.
     effective_batch_size : float or str, default=None
@@ -74,14 +86,22 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         Ratings to hold out and score during the fit: a count, or a share below 1.
     time_limit : float, default=None
         Seconds after which a fit ends.
-    columns : tuple of str, default=('user', 'item', 'rating')
-        The columns of a data frame.
+    user : str, default=None
+        The column of a data frame or file that says who rates; None finds it by its usual names ('user_id' and the
+        like). A frame whose columns are not known is refused.
+    item : str, default=None
+        The column that says what is rated; None finds 'item', 'movieId' and the like.
+    rating : str, default=None
+        The column with the ratings; None finds 'rating', 'stars' and the like.
+    matrix : bool, default=False
+        Whether a data frame or file is a matrix: a row for each user, a column for each item, gaps for what is not
+        rated. Arrays and sparse matrices always are.
     duplicates : {'refuse', 'mean'}, default='refuse'
         What becomes of several ratings of one item by one user in a data frame.
     n_jobs : int, default=None
-        Threads; None and -1 are all cores. Does not change results.
+        Threads, at most 4 for each core, or 16; None and -1 are all cores. Does not change results.
     data_options : dict, default=None
-        How to read a file, if X is a path: user, item, rating, duplicates, header.
+        How to read a file, if X is a path: missing, drop, duplicates, header.
 
     Attributes
     ----------
@@ -120,38 +140,57 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     array([2])
     """
 
+    if TYPE_CHECKING:
+        user_factors_: Floats
+        item_factors_: Floats
+        user_biases_: Floats
+        item_biases_: Floats
+        components_: Floats
+        users_: NDArray[Any]
+        items_: NDArray[Any]
+        mean_: float
+        noise_variance_: float
+        item_variances_: Floats
+        n_dims_in_use_: int
+        lower_bound_: float
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Floats: ...
+
     _core_class = _lehr.Pmf
     _model = "pmf"
 
     def __init__(
         self,
-        n_components=10,
+        n_components: int = 10,
         *,
-        max_iter=500,
-        tol=1e-6,
-        prior_variance=None,
-        noise_variance=None,
-        learn_noise=True,
-        ard=True,
-        gauge=True,
-        centre=True,
-        biases=True,
-        n_init=1,
-        random_state=None,
-        verbose=0,
-        batch_size=None,
-        effective_batch_size=None,
-        noise="gaussian",
-        guard=None,
-        step_size=None,
-        noise_end=0.75,
-        holdout=0,
-        time_limit=None,
-        columns=("user", "item", "rating"),
-        duplicates="refuse",
-        n_jobs=None,
-        data_options=None,
-    ):
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        prior_variance: float | None = None,
+        noise_variance: float | None = None,
+        learn_noise: bool = True,
+        ard: bool = True,
+        gauge: bool = True,
+        centre: bool = True,
+        biases: bool = True,
+        n_init: int = 1,
+        random_state: Random = None,
+        verbose: int = 0,
+        batch_size: int | None = None,
+        effective_batch_size: float | str | None = None,
+        noise: str = "gaussian",
+        guard: str | None = None,
+        step_size: float | str | None = None,
+        noise_end: float = 0.75,
+        holdout: float | str = 0,
+        time_limit: float | None = None,
+        user: str | None = None,
+        item: str | None = None,
+        rating: str | None = None,
+        matrix: bool = False,
+        duplicates: str = "refuse",
+        n_jobs: int | None = None,
+        data_options: dict[str, Any] | None = None,
+    ) -> None:
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
@@ -173,7 +212,10 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self.noise_end = noise_end
         self.holdout = holdout
         self.time_limit = time_limit
-        self.columns = columns
+        self.user = user
+        self.item = item
+        self.rating = rating
+        self.matrix = matrix
         self.duplicates = duplicates
         self.n_jobs = n_jobs
         self.data_options = data_options
@@ -190,17 +232,38 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
 
     def _config(self, n_ratings):
         n_init = whole("n_init", self.n_init, least=1)
+        self._averages()
         return self._fit_settings(n_ratings, self._batch(n_ratings), n_init=n_init)
 
-    def _has_ids(self, X):
-        return _ratings.has_ids(X, _ratings.check_columns(self.columns))
+    def _columns(self, X, roles=_ratings.ROLES):
+        """The columns of a data frame that names users and items; None if X is a matrix."""
+        wanted = _ratings.check_names(self.user, self.item, self.rating)
+        return _ratings.columns_of(X, wanted, flag("matrix", self.matrix), roles)
+
+    def _averages(self):
+        """Whether several ratings of one item by one user become their mean."""
+        return choice("duplicates", self.duplicates, _DUPLICATES)
 
     def _with_ids(self, X, known=None):
-        average = choice("duplicates", self.duplicates, _DUPLICATES)
-        return _ratings.with_ids(X, self.columns, average, self.data_options, known)
+        """The ratings of a file, or of a data frame that names users and items; None if X is a matrix."""
+        if is_path(X):
+            wanted = _ratings.check_names(self.user, self.item, self.rating)
+            return _ratings.of_file(X, wanted, flag("matrix", self.matrix), self.data_options, known)
+        columns = self._columns(X)
+        return None if columns is None else _ratings.of_frame(X, columns, self._averages(), known)
+
+    def _asked(self, X):
+        """Ratings, and the settings of a model and a fit of them."""
+        params, X = self._params(), collected(X)
+        data = self._with_ids(X)
+        if data is None:
+            data = _ratings.from_matrix(_ratings.as_matrix(self, X, reset=True))
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        return data, params, self._config(data.shape[2])
 
     @with_callbacks
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from ratings.
 
         Parameters
@@ -215,18 +278,14 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self : object
             The fitted estimator.
         """
-        params = self._params()
-        if self._has_ids(X):
-            data = self._with_ids(X)
-            self.__dict__.pop("feature_names_in_", None)
-        else:
-            data = _ratings.from_matrix(_ratings.as_matrix(self, X, reset=True))
-        return self._climb(self._core_class.fit, data, X, params, self._config(data.shape[2]))
+        data, params, config = self._asked(X)
+        return self._climb(self._core_class.fit, data, X, params, config)
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new users and items in without fitting again: what is known of others stays as it is.
 
-        The rows of a matrix are new users, numbered after those that are there; a data frame names them.
+        The rows of a matrix are new users, numbered after those that are there; a data frame names them. A pair that
+        the model was fitted to keeps its rating; a warning says how many such ratings have changed.
 
         Parameters
         ----------
@@ -242,10 +301,21 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         """
         if not hasattr(self, "_core"):
             return self.fit(X)
-        data = self._with_ids(X, self._core) if self._has_ids(X) else self._new_rows(X)[1]
+        X = collected(X)
+        data = self._with_ids(X, self._core)
+        if data is None:
+            data = self._new_rows(X)[1]
         if data is None:
             raise DataError("there are no ratings; give at least one")
-        self._take(self._core.absorb(data, self._threads()))
+        core, n_changed = self._core.absorb(data, self._threads())
+        if n_changed:
+            warnings.warn(
+                f"{n_changed} {'rating' if n_changed == 1 else 'ratings'} of pairs that the model knows with another "
+                "rating left out: what was learned stays; fit again to change it",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._take(core)
         return self
 
     def _take(self, core):
@@ -285,7 +355,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
             raise DataError("the model was fitted to ratings with ids; give a data frame with the same columns")
         return matrix, _ratings.from_matrix(matrix, len(self.users_)) if matrix.nnz else None
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Floats:
         """Find the factors of users: of new ones from their ratings alone, of known ones with what is known.
 
         Parameters
@@ -300,8 +370,12 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         """
         check_is_fitted(self, "_core")
         d = self._n_features_out
-        if self._has_ids(X):
-            numbers = _ratings.users_of(X, self.columns, self.users_.tolist())
+        if is_path(X):
+            raise DataError("the factors of a file's users are not told; read it into a data frame")
+        X = collected(X)
+        columns = self._columns(X)
+        if columns is not None:
+            numbers = _ratings.users_of(X, columns[0], self.users_.tolist())
             means, _ = self._core.fold_in(self._with_ids(X, self._core), 0, False, self._threads())
             return means[numbers, :d]
         matrix, data = self._new_rows(X)

@@ -1,11 +1,21 @@
 """What a fitted matrix factorisation says of users and items: predictions, recommendations, scores."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _ratings
+from ._data import collected, is_path
 from ._settings import choice, flag, real, seed_of, whole
 from .errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._typing import Floats, Random
 
 _RANKINGS = {"mean": "mean", "ucb": "ucb", "thompson": "thompson"}
 
@@ -13,14 +23,18 @@ _RANKINGS = {"mean": "mean", "ucb": "ucb", "thompson": "thompson"}
 class PmfReadout:
     """The methods of a matrix factorisation that need no fitting."""
 
-    def predict(self, users, items=None, return_std=False):
+    @overload
+    def predict(self, users: Any, items: Any = None, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, users: Any, items: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, users: Any, items: Any = None, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict ratings.
 
         Parameters
         ----------
         users : array-like
-            The ids of users, one for each rating to predict. Or, without `items`, a matrix of ratings whose rows
-            are new users.
+            The ids of users, one for each rating to predict. Or, without `items`, a data frame with a column of users
+            and one of items, or a matrix of ratings whose rows are new users.
         items : array-like, default=None
             The ids of items.
         return_std : bool, default=False
@@ -34,7 +48,13 @@ class PmfReadout:
             How far a rating may be from that, noise included. Only if `return_std`.
         """
         check_is_fitted(self, "_core")
+        columns = None
         if items is None:
+            users = collected(users)
+            columns = self._columns(users, ("user", "item"))
+        if columns is not None:
+            users, items = (_ratings.ids_in(users, column) for column in columns)
+        elif items is None:
             if return_std:
                 raise SettingError("return_std", True, "is for pairs of users and items; give both")
             matrix, data = self._new_rows(users)
@@ -42,15 +62,48 @@ class PmfReadout:
                 everyone = self.mean_ + self.item_biases_
                 return np.tile(everyone, (matrix.shape[0], 1))
             return self._core.fold_in(data, len(self.users_), True, self._threads())[1]
-        users, items = _ratings.names(users), _ratings.names(items)
+        else:
+            users, items = _ratings.names(users), _ratings.names(items)
         if len(users) != len(items):
             raise DataError(f"{len(users)} users and {len(items)} items do not make pairs; give as many of each")
         mean, variance = self._core.predict(users, items, self._threads())
         return (mean, np.sqrt(variance)) if return_std else mean
 
+    @overload
     def recommend(
-        self, user, n=10, *, by="mean", beta=1.0, random_state=0, include_seen=False, return_ratings=False
-    ):
+        self,
+        user: int | str,
+        n: int = 10,
+        *,
+        by: str = "mean",
+        beta: float = 1.0,
+        random_state: Random = 0,
+        include_seen: bool = False,
+        return_ratings: Literal[False] = False,
+    ) -> NDArray[Any]: ...
+    @overload
+    def recommend(
+        self,
+        user: int | str,
+        n: int = 10,
+        *,
+        by: str = "mean",
+        beta: float = 1.0,
+        random_state: Random = 0,
+        include_seen: bool = False,
+        return_ratings: Literal[True],
+    ) -> tuple[NDArray[Any], Floats]: ...
+    def recommend(
+        self,
+        user: int | str,
+        n: int = 10,
+        *,
+        by: str = "mean",
+        beta: float = 1.0,
+        random_state: Random = 0,
+        include_seen: bool = False,
+        return_ratings: bool = False,
+    ) -> NDArray[Any] | tuple[NDArray[Any], Floats]:
         """Recommend items to a user, best first.
 
         Parameters
@@ -90,7 +143,7 @@ class PmfReadout:
         )
         return (np.asarray(items), ratings) if return_ratings else np.asarray(items)
 
-    def heldout_scores(self, X):
+    def heldout_scores(self, X: Any) -> dict[str, Any]:
         """Score the predictions of ratings that the model was not fitted to.
 
         Parameters
@@ -105,9 +158,9 @@ class PmfReadout:
             their 50, 80 and 95 % intervals), 'unknown_users' and 'unknown_items'.
         """
         check_is_fitted(self, "_core")
-        if self._has_ids(X):
-            data = self._with_ids(X, self._core)
-        else:
+        X = collected(X)
+        data = self._with_ids(X, self._core)
+        if data is None:
             matrix = _ratings.as_matrix(self, X, reset=False)
             if not self._is_numbered() or matrix.shape[0] != len(self.users_):
                 raise DataError(
@@ -117,6 +170,44 @@ class PmfReadout:
             data = _ratings.from_matrix(matrix)
         return self._core.scores(data, self._threads())
 
-    def score(self, X, y=None):
-        """Compute the mean log predictive density of ratings; see `heldout_scores`."""
-        return self.heldout_scores(X)["log_density"]
+    def score(self, X: Any, y: Any = None) -> float:
+        """Compute the mean log predictive density of ratings, for `cross_val_score` and the like; higher is better.
+
+        The rows of a matrix are new users, as in `transform` and `predict`: every other rating of a row is predicted from
+        the rest of the row. The rows of a data frame or a file are ratings, as in `heldout_scores`; users and items that
+        the model does not know are predicted by what is usual.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, data frame or path
+            Ratings.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+
+        Returns
+        -------
+        score : float
+            The mean log predictive density of a rating.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from lehr import ProbabilisticMatrixFactorization
+        >>> X = scipy.sparse.random_array((30, 9), density=0.5, format="csr", rng=np.random.default_rng(0))
+        >>> scores = cross_val_score(ProbabilisticMatrixFactorization(1, random_state=0), X, cv=2)
+        >>> bool(np.isfinite(scores).all())
+        True
+        """
+        check_is_fitted(self, "_core")
+        X = collected(X)
+        if is_path(X) or self._columns(X) is not None:
+            return self.heldout_scores(X)["log_density"]
+        matrix, _ = self._new_rows(X)
+        if not matrix.nnz:
+            raise DataError("there are no ratings to score; give at least one")
+        given, hidden = _ratings.every_other(matrix)
+        core, first = self._core, len(self.users_)
+        if given.nnz:
+            core, _ = core.absorb(_ratings.from_matrix(given, first), self._threads())
+        return core.scores(_ratings.from_matrix(hidden, first), self._threads())["log_density"]

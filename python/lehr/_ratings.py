@@ -1,27 +1,44 @@
-"""Ratings out of whatever holds them: sparse and dense matrices, data frames with three columns, files."""
+"""Ratings out of whatever holds them: sparse and dense matrices, data frames, files."""
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from . import _lehr
-from ._data import FLOATS, is_arrow, is_path, read_options
+from ._data import FLOATS, is_arrow, read_options
 from .errors import DataError, SettingError
 
 
-def has_ids(X, columns):
-    """Whether X names its users and items: a file, or a data frame that has the three columns."""
-    if is_path(X):
-        return True
-    there = list(map(str, _column_names(X)))
-    missing = [column for column in columns if column not in there]
-    # Three columns are hardly a matrix of three items.
-    if 0 < len(missing) < len(columns) or (missing and len(there) == len(columns)):
+ROLES = ("user", "item", "rating")
+
+
+def columns_of(X, wanted, matrix, roles=ROLES):
+    """The columns of a data frame that have these roles: those that are `wanted`, or by their usual names.
+
+    None if X is no data frame, or if it is a `matrix`. What is neither is refused: a matrix that nobody meant gives
+    a model of nothing.
+    """
+    there = [] if matrix else list(_column_names(X))
+    if not there:
+        return None
+    texts = [str(name) for name in there]
+    shown = ", ".join(texts[:8]) + (f" and {len(texts) - 8} more" if len(texts) > 8 else "")
+    found = dict(zip(ROLES, _lehr.usual_columns(texts), strict=True))
+    for role, name in zip(ROLES, wanted, strict=True):
+        if name is not None and role in roles:
+            if name not in texts:
+                raise DataError(f"the data frame has the columns {shown}, and no {name!r}, which {role}={name!r} asks for")
+            found[role] = texts.index(name)
+    unknown = [role for role in roles if found[role] is None]
+    if unknown:
         raise DataError(
-            f"the data frame has the columns {', '.join(there[:8])}, and not {' and '.join(missing)}; "
-            "say which is what with columns=(user, item, rating)"
+            f"the data frame has the columns {shown}, and none of them is known to be the {' or the '.join(unknown)}; say "
+            "which is what with user=, item= and rating=, or give matrix=True if its rows are users and its columns items"
         )
-    return not missing
+    columns = [found[role] for role in roles]
+    if len(set(columns)) < len(columns):
+        raise DataError(f"{', '.join(f'{role}={texts[found[role]]!r}' for role in roles)}: give each a column of its own")
+    return tuple(there[at] for at in columns)
 
 
 def _column_names(X):
@@ -53,23 +70,33 @@ def _text(name):
     raise DataError(f"an id is {name!r}; ids are integers or texts, and none is missing")
 
 
-def with_ids(X, columns, average, options, known=None):
+def of_file(path, wanted, matrix, options, known=None):
+    """The ratings in a file, where `options` say what the estimator's parameters do not."""
+    if options is None or isinstance(options, dict):
+        given = {role: name for role, name in zip(ROLES, wanted, strict=True) if name is not None}
+        options = {**given, **({"matrix": True} if matrix else {}), **(options or {})}
+    return _lehr.Ratings.from_path(path, read_options(options), known)
+
+
+def of_frame(X, columns, average, known=None):
     """Ratings whose users and items have ids; those that a model knows keep their numbers."""
-    if is_path(X):
-        return _lehr.Ratings.from_path(X, read_options(options), known)
     if is_arrow(X):
-        return _lehr.Ratings.from_arrow(X, tuple(columns), average, known)
+        return _lehr.Ratings.from_arrow(X, columns, average, known)
     user, item, rating = (np.asarray(X[name]) for name in columns)
     if rating.dtype.kind not in "iufb":
         raise DataError(f"column {columns[2]} holds {rating.dtype}; ratings are numbers")
     return _lehr.Ratings.from_columns(names(user), names(item), rating.astype(np.float32), average, known)
 
 
-def users_of(X, columns, known):
+def ids_in(X, column):
+    """The ids in a column of a data frame."""
+    values = X[column]
+    return names(values.to_pylist() if hasattr(values, "to_pylist") else np.asarray(values))
+
+
+def users_of(X, column, known):
     """The numbers of a data frame's users as they first come, each once: new ones after the known."""
-    if is_path(X):
-        raise DataError("the factors of a file's users are not told; read it into a data frame")
-    user = names(np.asarray(X[columns[0]]))
+    user = ids_in(X, column)
     # "7" and 7 are one user, as in the compiled part.
     known = {str(name): number for number, name in enumerate(known)}
     numbers, new = [], len(known)
@@ -94,6 +121,15 @@ def as_matrix(estimator, X, *, reset):
     return X
 
 
+def every_other(matrix):
+    """The second, fourth, ... rating of each row of a sparse matrix, and the first, third, ..., as two matrices."""
+    place = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    parts = (place % 2 == 1, place % 2 == 0)
+    triples = ((matrix.data[part], (rows[part], matrix.indices[part])) for part in parts)
+    return [scipy.sparse.csr_array(triple, shape=matrix.shape) for triple in triples]
+
+
 def from_matrix(matrix, first_user=0):
     """Ratings of a sparse matrix, whose rows are users from number `first_user` on."""
     return _lehr.Ratings.from_csr(
@@ -105,8 +141,9 @@ def from_matrix(matrix, first_user=0):
     )
 
 
-def check_columns(columns):
-    """The names of the three columns."""
-    if isinstance(columns, (tuple, list)) and len(columns) == 3 and all(isinstance(c, str) for c in columns):
-        return tuple(columns)
-    raise SettingError("columns", repr(columns), "must be the names of the user, item and rating columns")
+def check_names(*wanted):
+    """The names of the three columns, None where one is to be found."""
+    for role, name in zip(ROLES, wanted, strict=True):
+        if not (name is None or isinstance(name, str)):
+            raise SettingError(role, repr(name), f"must be the name of the column with the {role}s, or None")
+    return wanted

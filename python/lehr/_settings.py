@@ -110,14 +110,6 @@ def plain_json(parameters):
     return json.dumps(plain, indent=1)
 
 
-def room_for(*shape):
-    """Raises MemoryError where no array of this shape can be: the compiled part would end the process."""
-    try:
-        np.empty(shape)
-    except ValueError as error:
-        raise MemoryError(f"an array of shape {shape} is too large") from error
-
-
 def steps_in_a_pass(n_items, batch):
     """How many steps see every item once; a batch of None is everything."""
     return 1 if batch is None else -(-n_items // batch)
@@ -138,4 +130,5 @@ def threads_of(n_jobs):
         n_jobs = -1
     if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, (bool, np.bool_)) or n_jobs == 0:
         raise SettingError("n_jobs", repr(n_jobs), "must be a whole number but 0 (-1 is all cores), or None")
-    return int(effective_n_jobs(int(n_jobs)))
+    # The compiled part has a limit of its own, near the number of cores.
+    return min(int(effective_n_jobs(int(n_jobs))), 2**31)

@@ -1,5 +1,9 @@
 """Fitted topics for pictures of them: the names of the words, and what pyLDAvis wants to be given."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -22,7 +26,13 @@ def word_names(model, feature_names=None):
     return np.asarray(names, dtype=object)
 
 
-def to_pyldavis(self, X, feature_names=None):
+def perplexity_of(bound, words):
+    """exp(-bound / words), which is infinite without words."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(-bound / words)) if words else float("inf")
+
+
+def to_pyldavis(self: Any, X: Any, feature_names: Any = None) -> dict[str, Any]:
     """Make what ``pyLDAvis.prepare`` takes. pyLDAvis itself is not needed for it.
 
     Words that no document of X has are left out, since pyLDAvis divides by how often a word occurs.

@@ -5,11 +5,19 @@ a smaller batch. Nothing in that is about variational inference: the weights of 
 with the losses of the examples of any mini-batch, in PyTorch, JAX or numpy.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, overload
+
 import numpy as np
 
 from . import _lehr
-from ._settings import flag, real, room_for, seed_of, whole
+from ._settings import flag, real, seed_of, whole
 from .errors import SettingError
+
+if TYPE_CHECKING:
+    from ._typing import Floats, Random
 
 __all__ = ["LAWS", "LossWeights", "weights"]
 
@@ -17,7 +25,17 @@ __all__ = ["LAWS", "LossWeights", "weights"]
 LAWS = tuple(_lehr.LAWS)
 
 
-def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None):
+@overload
+def weights(
+    n: int, effective: float, rng: Random = None, law: str = "gaussian", *, corrected: bool = True, like: None = None
+) -> Floats: ...
+@overload
+def weights(
+    n: int, effective: float, rng: Random = None, law: str = "gaussian", *, corrected: bool = True, like: Any
+) -> Any: ...
+def weights(
+    n: int, effective: float, rng: Random = None, law: str = "gaussian", *, corrected: bool = True, like: Any = None
+) -> Any:
     """Draw annealing weights for the examples of a batch.
 
     Parameters
@@ -53,7 +71,6 @@ def weights(n, effective, rng=None, law="gaussian", *, corrected=True, like=None
     if not isinstance(law, str):
         raise SettingError("law", repr(law), "must be one of " + ", ".join(map(repr, LAWS)))
     n, effective, seed = whole("n", n, least=1), real("effective", effective), seed_of(rng)
-    room_for(n)
     drawn = _lehr.weights(n, effective, law, flag("corrected", corrected), seed, 0)
     return drawn if like is None else _like(like, drawn)
 
@@ -88,11 +105,13 @@ class LossWeights:
     array, of the same type and on the same device, as the losses.
     """
 
-    def __init__(self, effective, law="gaussian", seed=0, *, corrected=True):
+    def __init__(
+        self, effective: float | Callable[[int], float], law: str = "gaussian", seed: int = 0, *, corrected: bool = True
+    ) -> None:
         self.effective, self.law, self.seed, self.corrected = effective, law, seed, corrected
         self.step = 0
 
-    def __call__(self, losses):
+    def __call__(self, losses: Any) -> Any:
         """Weights for the examples of `losses`, an array with one dimension."""
         self.step += 1
         m = self.effective(self.step) if callable(self.effective) else self.effective

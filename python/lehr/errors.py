@@ -24,11 +24,14 @@ def told(parts, of_file, names, values):
 
 
 def _part(part, of_file, names, values):
+    if part[0] == "index":
+        return str(part[1] + of_file)  # rows of a file count from 1, those of an array from 0
     if part[0] not in ("setting", "option"):
         action, run = part
         return _ACTIONS[action].format(run=f" {run}" if run else "")
     kind, name, value = part
-    of_frame = name == "duplicates" and not of_file  # data frames have it as well
+    # What data frames have as well is a parameter.
+    of_frame = name in ("user", "item", "rating", "matrix") or (name == "duplicates" and not of_file)
     if kind == "option" and not of_frame:
         return _option(name, value, of_file)
     return _parameter(names.get(name, name), values.get(value, value))
@@ -101,6 +104,10 @@ class SettingError(LehrError, ValueError):
 
 class DataError(LehrError, ValueError):
     """The data do not fit the model, or cannot be fitted at all."""
+
+
+class OutOfMemoryError(LehrError, MemoryError):
+    """It needs more memory than there is; nothing was begun."""
 
 
 class FormatError(LehrError, ValueError):

@@ -1,8 +1,12 @@
-"""Pictures of fits: the bound, the words of topics, the clusters of a mixture.
+"""Pictures of fits: the bound, the words of topics, the clusters of a mixture, the scores of a sweep.
 
 matplotlib is imported when a picture is drawn, not before. Every function draws into the axes that it is given,
 or into new ones, and returns them.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +16,14 @@ from ._settings import either
 from ._topics import word_names
 from .errors import DataError, MissingPackageError, SettingError
 
-__all__ = ["bound", "clusters", "topics"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from ._mixture import BayesianGaussianMixture
+    from ._sweep import Sweep
+
+__all__ = ["bound", "clusters", "sweep", "topics"]
 
 _ACROSS = {"step": "step", "seconds": "seconds", "items": "items seen"}
 
@@ -34,7 +45,7 @@ def _axes(ax):
     return _matplotlib().pyplot.subplots(layout="constrained")[1] if ax is None else ax
 
 
-def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
+def bound(model_or_trace: Any, *, x: str = "step", first: int = 1, ax: Axes | None = None, **line: Any) -> Axes:
     """Draw the bound of a fit against its steps, one line for each start.
 
     The best start is drawn strongly, the others faintly, and the time with annealing noise is shaded.
@@ -98,7 +109,15 @@ def bound(model_or_trace, *, x="step", first=1, ax=None, **line):
     return ax
 
 
-def topics(model, *, feature_names=None, n_words=8, n_topics=None, relevance=1.0, ax=None):
+def topics(
+    model: LatentDirichletAllocation,
+    *,
+    feature_names: Any = None,
+    n_words: int = 8,
+    n_topics: int | None = None,
+    relevance: float = 1.0,
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw the words of each topic as bars, the largest topic first; its title says which share of all words it has.
 
     Parameters
@@ -180,7 +199,15 @@ def _matrices(model):
     return variances[:, :, None] * np.eye(d)
 
 
-def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
+def clusters(
+    model: BayesianGaussianMixture,
+    X: Any,
+    *,
+    n_std: float = 2.0,
+    max_points: int = 5000,
+    ax: Axes | None = None,
+    **points: Any,
+) -> Axes:
     """Draw items in the colours of their clusters, and the clusters as ellipses.
 
     Above two dimensions both are projected on the first two principal components of X. Components to which no
@@ -241,6 +268,61 @@ def clusters(model, X, *, n_std=2.0, max_points=5000, ax=None, **points):
     ax.autoscale_view()
     ax.set_xlabel(axis_names[0])
     ax.set_ylabel(axis_names[1])
+    return ax
+
+
+def sweep(found: "Sweep", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the scores of a sweep against the size: means and standard errors over the folds, or bounds.
+
+    The recommended size has a ring around it, and sizes that cannot be told from the best are filled.
+
+    Parameters
+    ----------
+    found : Sweep
+        What :func:`lehr.sweep` returns.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> from sklearn.datasets import load_iris
+    >>> found = lehr.sweep(lehr.BayesianGaussianMixture(random_state=0), load_iris().data, n_components=[1, 2, 3, 4])
+    >>> ax = lehr.plot.sweep(found)
+    >>> ax.get_xlabel()
+    'n_components'
+    """
+    ax = _axes(ax)
+    score, error = ("heldout", "heldout_se") if found.by_ == "heldout" else ("bound", "bound_sd")
+    shapes = found.get("covariance_type", np.full(len(found["n_components"]), "", dtype=object))
+    for place, shape in enumerate(dict.fromkeys(shapes)):
+        rows, colour = shapes == shape, f"C{place % 10}"
+        sizes, values = found["n_components"][rows], found[score][rows]
+        errors = np.nan_to_num(found[error][rows])
+        ax.errorbar(sizes, values, errors, color=colour, capsize=3, label=shape or None, zorder=2)
+        filled = np.where(found["alike"][rows], colour, "white")
+        ax.scatter(sizes, values, color=filled, edgecolors=colour, zorder=3)
+    chosen = found["recommended"]
+    ax.scatter(
+        found["n_components"][chosen],
+        found[score][chosen],
+        s=160,
+        facecolors="none",
+        edgecolors="black",
+        linewidths=1.5,
+        label="recommended",
+        zorder=4,
+    )
+    ax.set_xlabel("n_components")
+    by_fold, by_start = "held-out score (nats, higher is better)", "bound (higher is better)"
+    ax.set_ylabel(by_fold if found.by_ == "heldout" else by_start)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False)
     return ax
 
 

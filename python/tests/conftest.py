@@ -16,11 +16,20 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that a module lists in ``CANNOT`` fail; one that passes is an error."""
+    for item in items:
+        cannot = getattr(item.module, "CANNOT", {})
+        reason = cannot.get(item.name) or cannot.get(item.originalname)
+        if reason:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
 @pytest.fixture(scope="session")
 def program():
     """The command line, ``LEHR_CLI`` or the one that cargo has built."""
     found = [os.environ.get("LEHR_CLI")] + [ROOT / "target" / kind / "lehr" for kind in ("release", "debug")]
-    program = next((str(path) for path in found if path and Path(path).exists()), None)
+    program = next((str(Path(path).resolve()) for path in found if path and Path(path).exists()), None)
     if program is None:
         pytest.fail("there is no command line to compare with; build it with cargo, or name it in LEHR_CLI")
     return program

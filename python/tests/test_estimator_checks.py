@@ -10,7 +10,7 @@ ESTIMATORS = [
     lehr.BayesianGaussianMixture(n_components=2, batch_size=8, effective_batch_size=4, random_state=0),
     lehr.LatentDirichletAllocation(n_components=3, random_state=0),
     lehr.LatentDirichletAllocation(n_components=3, learning_method="online", batch_size=8, random_state=0),
-    lehr.ProbabilisticMatrixFactorization(n_components=2, max_iter=50, random_state=0),
+    lehr.ProbabilisticMatrixFactorization(n_components=2, max_iter=50, random_state=0, matrix=True),
 ]
 
 

@@ -52,12 +52,12 @@ def test_settings_that_are_damaged_are_named(counts, tmp_path):
 
 
 def test_columns_are_saved_and_frames_without_them_are_not_taken_for_matrices(tmp_path):
-    columns = ("userId", "movieId", "stars")
-    frame = pandas.DataFrame([[0, 0, 5.0], [0, 1, 3.0], [1, 2, 4.0]], columns=columns)
-    pmf = lehr.ProbabilisticMatrixFactorization(1, random_state=0, columns=columns).fit(frame)
+    frame = pandas.DataFrame([[0, 0, 5.0], [0, 1, 3.0], [1, 2, 4.0]], columns=["who", "movieId", "stars"])
+    pmf = lehr.ProbabilisticMatrixFactorization(1, random_state=0, user="who").fit(frame)
     pmf.save(tmp_path / "run")
-    assert lehr.load(tmp_path / "run").columns == columns
-    with pytest.raises(ValueError, match="userId, movieId, stars, and not user and item and rating"):
+    loaded = lehr.load(tmp_path / "run")
+    assert (loaded.user, loaded.item) == ("who", None) and loaded.score(frame) == pmf.score(frame)
+    with pytest.raises(ValueError, match="who, movieId, stars, and none of them is known to be the user;"):
         lehr.ProbabilisticMatrixFactorization(1).fit(frame)
 
 
@@ -76,6 +76,38 @@ def test_threads_are_whole_numbers(n_jobs, counts):
     with pytest.raises(ValueError, match="n_jobs = .*must be a whole number"):
         lehr.LatentDirichletAllocation(2, n_jobs=n_jobs).fit(counts)
     lehr.LatentDirichletAllocation(2, max_iter=1, n_jobs=np.int64(2)).fit(counts)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (lehr.BayesianGaussianMixture(2, total_samples=-1), "total_samples = -1"),
+        (lehr.BayesianGaussianMixture(2, data_options={"foo": 1}), "data_options = .*there is no 'foo'; known are 'columns'"),
+        (lehr.LatentDirichletAllocation(2, data_options=["vocab"]), "must be a dict of options"),
+        (lehr.LatentDirichletAllocation(2, total_samples=0), "total_samples = 0"),
+        (lehr.ProbabilisticMatrixFactorization(1, duplicates="x"), "duplicates = 'x'"),
+        (lehr.ProbabilisticMatrixFactorization(1, data_options={"vocab": "x"}), "there is no 'vocab'"),
+    ],
+)
+def test_settings_that_are_not_used_are_checked_all_the_same(estimator, message, counts):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(counts + 0.5)
+
+
+@pytest.mark.parametrize("value", [1e300, 1e-300, -1e300])
+def test_numbers_are_not_written_out_to_their_last_digit(value, counts):
+    with pytest.raises(ValueError, match="doc_topic_prior") as caught:
+        lehr.LatentDirichletAllocation(2, doc_topic_prior=value).fit(counts)
+    assert len(str(caught.value)) < 120
+    with pytest.raises(ValueError, match="mean_prior = 1e300: column 0 of it"):
+        lehr.BayesianGaussianMixture(2, mean_prior=[1e300] * 12).fit(counts)
+
+
+def test_a_column_far_from_zero_is_not_constant(recwarn):
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    far = lehr.BayesianGaussianMixture(2, random_state=0).fit(X + 1e12)
+    assert not [warning for warning in recwarn if "constant" in str(warning.message)]
+    assert (far.covariances_[:, range(3), range(3)] > 0.1).any()
 
 
 def test_odd_settings_are_named(counts):

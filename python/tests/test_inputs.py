@@ -1,5 +1,6 @@
 """What data may come in: layouts, types, frames, files; what is refused, and in which words."""
 
+import json
 import warnings
 
 import numpy as np
@@ -129,21 +130,22 @@ def test_messages_call_settings_by_their_names_here(tmp_path):
     gap = said(mixture, "a,b\n1,2\n,3\n")
     assert "data_options={'missing': 'model'}" in gap and "data_options={'missing': 'drop-rows'}" in gap
     assert said(pmf, "who,item,rating\na,1,2\n").endswith(
-        "say which is what with data_options['user'], data_options['item'] and data_options['rating']"
+        "say which is what with user, item and rating"
     )
     assert said(pmf, "user,item,rating\na,1,2\na,1,3\n").endswith("with data_options={'duplicates': 'mean'}")
     one = "data_options = {'max_docs': 2}: a share of the documents"
     assert said(lda, "a few words of a text\n" * 9, max_docs=2.0).startswith(one)
     none = "with data_options={'min_docs': 20} and data_options={'max_docs': 1}"
     assert none in said(lda, min_docs=20)
-    assert "has a meaning for the format jsonl only" in said(lda, field="x")
-    assert "or give data_options['format'] if that is wrong" in said(lda, field="x")
+    assert "data_options['field'] asks for column \"x\", which is not there; the columns are a few" in said(lda, field="x")
+    assert "has a meaning for the format csv, json, jsonl and parquet with texts only" in said(lda, field="x", format="text")
+    assert "or give data_options['format'] if that is wrong" in said(lda, field="x", format="text")
     # What is no option of a file has the name that the estimator gives it.
     X = np.random.default_rng(0).normal(size=(40, 2))
     with pytest.raises(ValueError, match="^step_size = 0.5,1: .*with batch_size use power"):
         BayesianGaussianMixture(2, batch_size=10, step_size="0.5,1").fit(X)
     extreme = scipy.sparse.csr_array(np.array([[1e30, -1e30], [3e30, 1e30]]))
-    with pytest.raises(ArithmeticError, match="or try exact=True where the model has that$"):
+    with pytest.raises(ArithmeticError, match="or try exact=True$"):
         ProbabilisticMatrixFactorization(1, random_state=0).fit(extreme)
     names = (BayesianGaussianMixture._names, BayesianGaussianMixture._values)
     parts = ["use ", ("setting", "covariance", "diagonal")]
@@ -210,9 +212,9 @@ def test_rows_without_words_have_the_priors_topics(counts):
         (np.ones((1, 2)), "1 sample"),
         (np.ones((0, 2)), "0 sample"),
         (np.ones(4), "Expected 2D array"),
-        (np.array([[1.0, np.inf], [2.0, 3.0], [4.0, 1.0]]), "row 1, column 2: found inf"),
-        (np.array([[1.0, np.nan], [2.0, np.nan], [4.0, np.nan]]), "all values of column 2 are missing"),
-        (np.array([[1.0, 2.0], [np.inf, 3.0], [4.0, 1.0]]), "row 2, column 1: found inf"),
+        (np.array([[1.0, np.inf], [2.0, 3.0], [4.0, 1.0]]), "row 0, column 1: found inf"),
+        (np.array([[1.0, np.nan], [2.0, np.nan], [4.0, np.nan]]), "all values of column 1 are missing"),
+        (np.array([[1.0, 2.0], [np.inf, 3.0], [4.0, 1.0]]), "row 1, column 0: found inf"),
         (np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
         (scipy.sparse.eye_array(4), "Sparse data"),
     ],
@@ -240,10 +242,10 @@ def test_gaps_are_refused_unless_they_are_allowed(tmp_path, blobs):
     for missing in (np.float64, np.float32):
         data = _lehr.Points.from_array(X.astype(missing), missing=True)
         assert data.gaps == (1, 0)
-    with pytest.raises(ValueError, match="row 4, column 2: found NaN"):
+    with pytest.raises(ValueError, match="row 3, column 1: found NaN"):
         _lehr.Points.from_array(X)
     X[3, 1] = np.inf
-    with pytest.raises(ValueError, match="row 4, column 2: found inf"):
+    with pytest.raises(ValueError, match="row 3, column 1: found inf"):
         _lehr.Points.from_array(X, missing=True)
     table = tmp_path / "gaps.csv"
     table.write_text("a,b\n" + "\n".join(f"{a!r},{'' if n == 5 else repr(b)}" for n, (a, b) in enumerate(blobs.tolist())))
@@ -267,7 +269,7 @@ def test_gaps_of_arrow_frames(blobs):
 
 def test_a_constant_column_is_fitted_with_a_warning(blobs):
     X = np.column_stack([blobs, np.full(len(blobs), 7.5)])
-    with pytest.warns(UserWarning, match=r"column 3 is constant \(always 7.5\) and adds nothing"):
+    with pytest.warns(UserWarning, match=r"column 2 is constant \(always 7.5\) and adds nothing"):
         mixture = BayesianGaussianMixture(3, random_state=0).fit(X)
     plain = BayesianGaussianMixture(3, random_state=0).fit(blobs)
     assert np.isfinite(mixture.lower_bounds_).all()
@@ -276,3 +278,31 @@ def test_a_constant_column_is_fitted_with_a_warning(blobs):
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*constant")
         BayesianGaussianMixture(2, random_state=0, max_iter=500, tol=1e-2).fit(1e12 + blobs)
+
+
+def test_rows_and_columns_count_as_their_holder_does(blobs, counts, tmp_path):
+    X = blobs.copy()
+    X[4, 0] = np.inf
+    with pytest.raises(DataError, match="row 4, column 0: found inf"):
+        BayesianGaussianMixture(2).fit(X)
+    weights = np.ones(len(blobs))
+    weights[7] = -1
+    with pytest.raises(DataError, match="row 7: "):
+        BayesianGaussianMixture(2).fit(blobs, sample_weight=weights)
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(lehr.errors.FormatError, match="row 5, column 1: found inf"):
+        BayesianGaussianMixture(2).fit(tmp_path / "x.npy")
+
+
+def test_documents_of_tables_and_json(tmp_path):
+    texts = ["cat dog cat", "fish bird", "dog bird fish", ""] * 6
+    (tmp_path / "a.csv").write_text("id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(texts)))
+    (tmp_path / "a.json").write_text(json.dumps([{"meta": {"body": text or None}} for text in texts]))
+    models = []
+    for name, options in (("a.csv", None), ("a.json", {"field": "meta.body"})):
+        lda = LatentDirichletAllocation(2, random_state=0, data_options=options)
+        with pytest.warns(UserWarning, match="6 of 24 documents have no text in .*; they are empty"):
+            models.append(lda.fit(tmp_path / name).components_)
+    np.testing.assert_array_equal(*models)
+    with pytest.raises(ValueError, match=r"a.json: no document has the field of data_options={'field': 'x'}"):
+        LatentDirichletAllocation(2, data_options={"field": "x"}).fit(tmp_path / "a.json")

@@ -1,5 +1,7 @@
 """LDA beside scikit-learn's: same gamma and lambda from the same step, same scores; then what is ours."""
 
+import pickle
+
 import numpy as np
 import pytest
 import sklearn.decomposition
@@ -141,9 +143,9 @@ def test_negative_counts_and_empty_corpora_are_refused(counts):
     with pytest.raises(ValueError, match="Negative values"):
         LatentDirichletAllocation().fit(-counts)
     with pytest.raises(ValueError, match="all documents are empty"):
-        LatentDirichletAllocation().fit(np.zeros((5, 4)))
-    with pytest.raises(SettingError, match="max_iter = 0"):
-        LatentDirichletAllocation(3, max_iter=0).fit(counts)
+        LatentDirichletAllocation(priors="learned").fit(np.zeros((5, 4)))
+    with pytest.raises(SettingError, match="max_iter = -1"):
+        LatentDirichletAllocation(3, max_iter=-1).fit(counts)
     with pytest.raises(ValueError, match="topics to begin with are 2 x 10"):
         LatentDirichletAllocation(3, init_components=np.ones((2, 10))).fit(counts)
 
@@ -170,3 +172,82 @@ def test_partial_fit_is_not_tempered(counts):
     cold, hot = (LatentDirichletAllocation(2, priors="learned", temper=t, **settings) for t in ("off", 2))
     for _ in range(2):
         np.testing.assert_array_equal(cold.partial_fit(counts).components_, hot.partial_fit(counts).components_)
+
+
+def test_documents_without_words_leave_topics_at_their_prior():
+    lda = LatentDirichletAllocation(2, topic_word_prior=0.3, evaluate_every=1).fit(np.zeros((5, 4)))
+    np.testing.assert_allclose(lda.components_, 0.3)
+    np.testing.assert_allclose(lda.transform(np.zeros((1, 4))), 0.5)
+    assert lda.bound_ == np.inf
+
+
+@pytest.mark.parametrize("settings", [{}, {"learning_method": "online", "batch_size": 10, "evaluate_every": 1}])
+def test_bound_is_the_perplexity_of_the_training_documents(counts, settings):
+    lda = LatentDirichletAllocation(2, max_iter=3, random_state=0, **settings).fit(counts)
+    assert lda.bound_ == lda.perplexity(counts)
+    held_out = LatentDirichletAllocation(2, max_iter=3, holdout=10, random_state=0, **settings).fit(counts)
+    assert held_out.bound_ != held_out.perplexity(counts)
+
+
+def test_the_perplexity_is_evaluated_every_so_many_passes(counts):
+    settings = {"learning_method": "online", "batch_size": 20, "max_iter": 6, "perp_tol": 0, "random_state": 0}
+    lda = LatentDirichletAllocation(2, evaluate_every=2, **settings).fit(counts)
+    assert lda.trace_["step"].tolist() == [0, 6, 12, 18]
+
+
+def test_float32_is_kept(counts):
+    single = LatentDirichletAllocation(2, random_state=0).fit(counts.astype(np.float32))
+    double = LatentDirichletAllocation(2, random_state=0).fit(counts)
+    for name in ("components_", "exp_dirichlet_component_"):
+        assert (getattr(single, name).dtype, getattr(double, name).dtype) == (np.float32, np.float64)
+        np.testing.assert_allclose(getattr(single, name), getattr(double, name), rtol=1e-6)
+    # What X a method is given later does not matter.
+    assert double.transform(counts.astype(np.float32)).dtype == np.float32
+    assert double.components_.dtype == np.float64
+    assert pickle.loads(pickle.dumps(single)).components_.dtype == np.float32
+
+
+def test_no_pass_keeps_the_start(counts):
+    lda = LatentDirichletAllocation(2, max_iter=0, random_state=0).fit(counts)
+    assert (lda.n_iter_, lda.n_steps_) == (0, 0)
+    begun = LatentDirichletAllocation(2, max_iter=1, init_components=lda.components_).fit(counts)
+    np.testing.assert_allclose(
+        begun.components_, LatentDirichletAllocation(2, max_iter=1, random_state=0).fit(counts).components_, rtol=1e-6
+    )
+
+
+def test_a_search_never_ends_below_the_plain_fit(counts):
+    settings = {"n_components": 4, "priors": "learned", "max_iter": 30, "random_state": 1}
+    plain = LatentDirichletAllocation(**settings).fit(counts)
+    found = LatentDirichletAllocation(**settings, search=4).fit(counts)
+    assert plain.search_ is None
+    assert found.search_["plain_bound"] == plain.lower_bound_ <= found.lower_bound_
+    assert found.search_["kicks"]["restart"]["tries"] == 3
+    held_out = LatentDirichletAllocation(**settings, search=3, search_by="heldout", holdout=15).fit(counts)
+    assert held_out.search_["kicks"]["restart"]["tries"] == 2
+    starts = LatentDirichletAllocation(**settings, n_init=3).fit(counts)
+    assert starts.lower_bound_ >= plain.lower_bound_
+    assert set(starts.trace_["restart"]) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"search": 0.5}, "must be 0 .off. or between 1 and"),
+        ({"search_by": "heldout"}, "search_by = heldout: is for a search; ask for one with search=4"),
+        ({"search": 2, "search_by": "heldout"}, "hold some out with holdout=0.1"),
+        ({"search": 2, "search_by": "luck"}, "search_by = 'luck': must be 'bound' or 'heldout'"),
+        ({"n_init": 0}, "n_init = 0"),
+    ],
+)
+def test_nonsense_about_a_search_is_named(counts, settings, message):
+    with pytest.raises(SettingError, match=message):
+        LatentDirichletAllocation(2, **settings).fit(counts)
+
+
+def test_a_search_is_saved_with_the_run(counts, tmp_path):
+    LatentDirichletAllocation(2, search=2, n_init=2, random_state=0).fit(counts).save(tmp_path / "run")
+    (tmp_path / "run" / "estimator.json").unlink()
+    loaded = LatentDirichletAllocation.load(tmp_path / "run")
+    assert (loaded.search, loaded.search_by, loaded.n_init) == (2, "bound", 2)
+    assert loaded.search_["passes"] > loaded.search_["passes_plain"]

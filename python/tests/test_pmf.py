@@ -1,12 +1,17 @@
 """Matrix factorisation: predictions, uncertainty, recommendations, new users, and every kind of ratings."""
 
+import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
+import lehr
 from lehr import ProbabilisticMatrixFactorization
+from lehr._ratings import every_other
 from lehr.errors import DataError
 
 
@@ -26,7 +31,6 @@ def test_taste_is_learned(ratings):
     likes = pmf.predict([0, 0, 1, 1], [2, 3, 2, 3])
     assert min(likes[0], likes[3]) > 4 and max(likes[1], likes[2]) < 2
     assert pmf.heldout_scores(ratings)["rmse"] < 0.5
-    assert pmf.score(ratings) == pmf.heldout_scores(ratings)["log_density"]
     assert pmf.user_factors_.shape == (40, 2) and pmf.components_.shape == (2, 24)
     assert pmf.n_dims_in_use_ <= 2
     _, std = pmf.predict([0], [2], return_std=True)
@@ -87,7 +91,7 @@ def test_all_kinds_of_ratings_agree(ratings):
     assert named.users_[0] == "u0"
     np.testing.assert_array_equal(fitted(polars.from_pandas(texts)).user_factors_, ids.user_factors_)
     assert named.predict(["u0"], [2]) == ids.predict([0], [2])
-    other_names = fitted(frame_of(ratings, "who", "what", "stars"), columns=("who", "what", "stars"))
+    other_names = fitted(frame_of(ratings, "who", "what", "stars"), user="who", item="what", rating="stars")
     np.testing.assert_array_equal(other_names.user_factors_, ids.user_factors_)
 
 
@@ -147,7 +151,8 @@ def test_annealing_and_batches(ratings):
     [
         ({"n_components": 0}, "n_components = 0"),
         ({"prior_variance": -1.0}, "prior_variance = -1: must be a positive number"),
-        ({"columns": "user"}, "columns = 'user'"),
+        ({"user": 3}, "user = 3: must be the name of the column with the users, or None"),
+        ({"matrix": 1}, "matrix = 1: must be True or False"),
         ({"noise": "lagged", "effective_batch_size": 5}, "noise = lagged"),
         ({"biases": "yes"}, "biases = 'yes': must be True or False"),
     ],
@@ -166,7 +171,9 @@ def test_bad_ratings_are_refused(ratings):
     with pytest.raises(ValueError, match="no ratings"):
         fitted(np.full((3, 3), np.nan))
     with pytest.raises(DataError, match="rows of a matrix to score"):
-        fitted(ratings).score(ratings[:5])
+        fitted(ratings).heldout_scores(ratings[:5])
+    with pytest.raises(DataError, match="no ratings to score"):
+        fitted(ratings).score(scipy.sparse.csr_array((2, 24)))
     with pytest.raises(DataError, match="do not make pairs"):
         fitted(ratings).predict([1, 2], [3])
 
@@ -181,5 +188,111 @@ def test_ids_are_integers_or_texts():
             ProbabilisticMatrixFactorization(1).fit(frame.assign(user=pandas.Series(user, dtype=object)))
     with pytest.raises(DataError, match="an id is 1.5"):
         whole.recommend(1.5)
-    with pytest.raises(DataError, match="columns who, item, rating, and not user; say which is what with columns="):
+    with pytest.raises(DataError, match="columns who, item, rating, and none of them is known to be the user; say which"):
         ProbabilisticMatrixFactorization(1).fit(frame.rename(columns={"user": "who"}))
+
+
+def test_rows_to_score_are_new_users(ratings):
+    pmf = fitted(ratings[:25])
+    new = ratings[25:]
+    given, hidden = every_other(new)
+    assert given.nnz + hidden.nnz == new.nnz and 0 <= hidden.nnz - given.nnz <= new.shape[0]
+    known = copy.deepcopy(pmf).partial_fit(given)
+    users, items = hidden.nonzero()
+    mean, std = known.predict(25 + users, items, return_std=True)
+    expected = -0.5 * np.log(2 * np.pi * std**2) - 0.5 * ((hidden.data - mean) / std) ** 2
+    assert pmf.score(new) == pytest.approx(expected.mean(), rel=1e-5)
+    # As many rows as the fit has users are new users as well.
+    assert pmf.score(ratings[:25]) != pmf.heldout_scores(ratings[:25])["log_density"]
+    # Of users with one rating each nothing is given.
+    one = scipy.sparse.csr_array(([4.0, 2.0], ([0, 1], [3, 5])), shape=(2, 24))
+    assert np.isfinite(pmf.score(one))
+
+
+def test_cross_validation_of_a_matrix_tells_taste_from_none(ratings):
+    scores = [cross_val_score(fitted(ratings, n_components=d), ratings, cv=2).mean() for d in (1, 2)]
+    assert np.isfinite(scores).all()
+    constant = ratings.copy()
+    constant.data = np.random.default_rng(0).permutation(constant.data)
+    assert cross_val_score(fitted(ratings), constant, cv=2).mean() < min(scores)
+    search = GridSearchCV(fitted(ratings), {"n_components": [1, 2]}, cv=3).fit(ratings)
+    assert np.isfinite(search.best_score_)
+
+
+def test_frames_that_are_not_known_are_refused_whatever_their_width(ratings):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    frame = frame_of(ratings, "who", "what", "grade").assign(when=1_000_000)
+    for other in (frame, polars.from_pandas(frame), pandas.DataFrame(ratings.toarray()), frame[["who", "what"]]):
+        with pytest.raises(DataError, match="none of them is known to be the user or the item or the rating; .*matrix=True"):
+            fitted(other)
+    named = {"user": "who", "item": "what", "rating": "grade"}
+    pmf = fitted(frame, **named)
+    usual = fitted(frame_of(ratings, "user_id", "movieId", "stars").assign(when=1_000_000))
+    np.testing.assert_array_equal(pmf.user_factors_, usual.user_factors_)
+    assert pmf.score(frame) == usual.score(frame.rename(columns={"who": "User", "what": "item", "grade": "score"}))
+    np.testing.assert_array_equal(pmf.predict(frame), pmf.predict(frame["who"], frame["what"]))
+    mean, std = pmf.predict(polars.from_pandas(frame[["what", "who"]]), return_std=True)
+    np.testing.assert_array_equal(mean, pmf.predict(frame))
+    assert len(std) == len(frame)
+    pmf.partial_fit(pandas.DataFrame({"who": [77], "what": [0], "grade": [5.0]}))
+    assert pmf.users_[-1] == 77
+    for bad in (frame.rename(columns={"grade": "rating"}), frame[["who", "what"]]):
+        for use in (pmf.partial_fit, pmf.score, pmf.transform):
+            with pytest.raises(DataError, match="and no 'grade', which rating='grade' asks for"):
+                use(bad)
+    with pytest.raises(DataError, match="item='who', .*: give each a column of its own"):
+        fitted(frame, user="who", item="who", rating="grade")
+
+
+def test_a_frame_may_be_a_matrix(ratings, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    dense = np.full(ratings.shape, np.nan)
+    dense[ratings.nonzero()] = ratings.data
+    frame = pandas.DataFrame(dense).add_prefix("film")
+    pmf, expected = fitted(frame, matrix=True), fitted(ratings)
+    np.testing.assert_array_equal(pmf.user_factors_, expected.user_factors_)
+    np.testing.assert_array_equal(pmf.predict(frame[:3]), expected.predict(ratings[:3]))
+    frame.fillna(99).to_csv(tmp_path / "wide.csv", index=False)
+    read = fitted(tmp_path / "wide.csv", matrix=True, data_options={"missing": 99})
+    assert read.items_.tolist()[0].startswith("film") and len(read.items_) == ratings.shape[1]
+    assert read.predict([1], ["film2"])[0] == pytest.approx(pmf.predict([0], [2])[0], abs=0.3)
+    with pytest.raises(ValueError, match="or, if each column is an item, give matrix=True"):
+        fitted(tmp_path / "wide.csv")
+    pandas.DataFrame(dense).fillna(99).to_csv(tmp_path / "bare.csv", index=False, header=False)
+    with pytest.raises(ValueError, match="looks like a row for each user .* matrix=True .*data_options={'missing': 99}"):
+        fitted(tmp_path / "bare.csv")
+
+
+def test_lazy_frames_and_categories(ratings, blobs):
+    polars = pytest.importorskip("polars")
+    frame = frame_of(ratings).assign(user=lambda f: "u" + f["user"].astype(str))
+    expected = fitted(frame)
+    plain = polars.from_pandas(frame)
+    coded = plain.with_columns(polars.col("user").cast(polars.Categorical))
+    fixed = plain.with_columns(polars.col("user").cast(polars.Enum(plain["user"].unique().sort())))
+    pandas_coded = frame.assign(user=frame["user"].astype("category"))
+    for same in (plain.lazy(), coded, fixed, coded.lazy(), pandas_coded, coded.to_arrow()):
+        pmf = fitted(same)
+        assert pmf.users_.tolist() == expected.users_.tolist()
+        np.testing.assert_array_equal(pmf.user_factors_, expected.user_factors_)
+        assert pmf.score(same) == expected.score(frame)
+        np.testing.assert_array_equal(pmf.transform(same), expected.transform(frame))
+        np.testing.assert_array_equal(pmf.predict(same), expected.predict(frame))
+    points = polars.DataFrame(blobs, schema=["a", "b"])
+    mixture = lehr.BayesianGaussianMixture(3, random_state=0).fit(points.lazy())
+    np.testing.assert_array_equal(mixture.predict(points.lazy()), mixture.predict(points))
+
+
+def test_changed_ratings_are_told(ratings):
+    pandas = pytest.importorskip("pandas")
+    frame = frame_of(ratings)
+    pmf = fitted(frame)
+    new = pandas.DataFrame({"user": [77], "item": [0], "rating": [5.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(frame).partial_fit(pandas.concat([frame[:5], new]))  # the same ratings again
+    changed = frame[:3].assign(rating=frame["rating"] + 1)
+    with pytest.warns(UserWarning, match="^3 ratings of pairs that the model knows with another rating left out"):
+        pmf.partial_fit(pandas.concat([changed, new]))
+    assert pmf.users_[-1] == 77

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ["PYTHON_LDA.md", "PYTHON_MIXTURE.md", "PYTHON_PMF.md", "COMING_FROM.md"]
+PAGES = ["PYTHON_LDA.md", "PYTHON_MIXTURE.md", "PYTHON_PMF.md", "COMING_FROM.md", "SWEEP.md"]
 FENCED = re.compile(r"^```(python|text(?: sample)?)\n(.*?)^```$", re.M | re.S)
 TOKEN = re.compile(r"\.\.\.|[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?|[^\W\d]+|\S")
 
