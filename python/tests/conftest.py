@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,9 @@ import scipy.sparse
 
 # Pictures are drawn, not shown.
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and so would every process of a test be.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
 
