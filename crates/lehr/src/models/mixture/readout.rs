@@ -195,8 +195,10 @@ impl Mixture {
     /// The log predictive density of each item: see [`Mixture::mean_log_predictive`].
     pub fn log_predictive(&self, lambda: &Lambda, points: &Points) -> Vec<f64> {
         let rows = RowSet::all(self.layout().n_rows);
+        // Once for all shards: of many components they cost more than the densities of a shard.
+        let students = Students::new(self, lambda.table());
         for_each_item(self, points, &rows, |shard, scratch, out| {
-            log_predictive(self, lambda.table(), shard, scratch, out);
+            log_predictive(self, &students, shard, scratch, out);
         })
     }
 
@@ -221,12 +223,11 @@ pub fn too_far(row: usize) -> Error {
 /// mean's covariance to the Student t of known mean.
 fn log_predictive(
     mixture: &Mixture,
-    lambda: &Table,
+    students: &Students,
     shard: Shard<'_, Points>,
     scratch: &mut Scratch,
     out: &mut [f64],
 ) {
-    let students = Students::new(mixture, lambda);
     mixture.for_tiles(&students.densities, &shard, scratch, |scratch, tile| {
         let Tile::Items(places, pattern) = tile else { return };
         let marginal = pattern.map(|pattern| students.marginal(mixture, pattern));
