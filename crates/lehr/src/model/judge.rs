@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Ask, Dataset, Local, Model, RowSet, SHARD, Shard};
 use crate::lambda::Lambda;
+use crate::math::stop;
 use crate::step::pass::Pass;
 use crate::step::shared::SharedModel;
 
@@ -64,6 +65,7 @@ pub(crate) fn for_each_item<M: SharedModel>(
     out.par_chunks_mut(SHARD).zip(items.par_chunks(SHARD)).for_each_init(
         || model.scratch(),
         |scratch, (out, items)| {
+            stop::check();
             let weights = [1.0; SHARD];
             let weights = &weights[..items.len()];
             work(Shard { data, items, weights, rows, warm: &[] }, scratch, out);
