@@ -3,8 +3,8 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use lehr_kernels::rng::Rng;
 use lehr_kernels::{
-    DocumentScratch, Isa, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
-    solve_document, solve_document_exact,
+    Decay, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, TopicRows, gather_word,
+    inverse_totals, pad_topics, solve_document, solve_document_exact,
 };
 
 mod common;
@@ -63,7 +63,7 @@ impl Corpus {
 
     fn rows(&self) -> TopicRows {
         let mut rows = TopicRows::default();
-        rows.resize(WORDS, self.n_topics);
+        rows.resize(WORDS, self.n_topics, RowFormat::Pairs);
         self.fill(&mut rows, Isa::detect(), &self.inverse_totals());
         rows
     }
@@ -71,7 +71,7 @@ impl Corpus {
     fn fill(&self, rows: &mut TopicRows, isa: Isa, inverse: &[f32]) {
         for mut chunk in rows.chunks_mut(WORDS) {
             for (row, lambda) in self.lambda.chunks_exact(self.n_topics).enumerate() {
-                chunk.fill_row(isa, row, lambda, inverse);
+                chunk.fill_row(isa, row, lambda, Decay::NONE, inverse);
             }
         }
     }
@@ -145,17 +145,23 @@ fn bench_solve_document_exact(criterion: &mut Criterion<Rate>) {
 fn bench_gather_word(criterion: &mut Criterion<Rate>) {
     for n_topics in TOPICS {
         let (mut rng, stride) = (rng(1), pad_topics(n_topics));
-        let table: Vec<f32> = (0..1000 * stride).map(|_| rng.uniform() as f32).collect();
-        let thetas: Vec<&[f32]> = table.chunks_exact(stride).collect();
-        let row = thetas[0].to_vec();
+        let (format, n_thetas) = (RowFormat::Pairs, 1000);
+        let mut table = vec![0.0; n_thetas * stride / 2];
+        for theta in table.chunks_exact_mut(stride / 2) {
+            let numbers: Vec<f32> = (0..stride).map(|_| rng.uniform() as f32).collect();
+            format.store(Isa::detect(), &numbers, theta);
+        }
+        let thetas = Thetas::new(format, n_topics, table.chunks_exact(stride / 2));
+        let row = &table[..stride / 2];
         // A rare word and a frequent one.
         for n_docs in [10, 200] {
-            let docs: Vec<u32> = (0..n_docs).map(|i| (i * thetas.len() / n_docs) as u32).collect();
-            let coefs: Vec<f32> = docs.iter().map(|_| rng.uniform() as f32).collect();
+            let docs: Vec<Share> = (0..n_docs)
+                .map(|i| Share { doc: (i * n_thetas / n_docs) as u32, coef: rng.uniform() as f32 })
+                .collect();
             let mut out = vec![0.0; n_topics];
             let case = format!("K={n_topics},documents={n_docs}");
             in_every_set(criterion, "gather_word", &case, n_docs, |isa| {
-                gather_word(isa, &docs, &coefs, &thetas, &row, &mut out);
+                gather_word(isa, &docs, &thetas, row, false, &mut out);
             });
         }
     }

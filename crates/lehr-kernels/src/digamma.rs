@@ -73,13 +73,13 @@ pub(super) fn exp_digamma32<L: Lanes32>(x: L) -> L {
 /// exp(digamma(x) + shift), where shift is at most 1/x + 1/(x+1) + 1/(x+2) + 1/(x+3).
 #[inline(always)]
 pub(super) fn shifted_exp_digamma32<L: Lanes32>(x: L, shift: L) -> L {
-    let (one, two, three) = (L::splat(1.0), L::splat(2.0), L::splat(3.0));
+    let (two, three) = (L::splat(2.0), L::splat(3.0));
     let s = x.max(L::splat(SMALLEST)).min(L::splat(LARGEST));
     let u = s.mul(s.add(three));
     let numerator = s.mul_add(two, three).mul(u.mul_add(two, two));
-    let sum = numerator.div(u.mul(u.add(two)));
+    let sum = numerator.mul(u.mul(u.add(two)).reciprocal());
     let z = x.add(L::splat(3.5));
-    let r = one.div(z);
+    let r = z.min(L::splat(1e30)).reciprocal();
     let r2 = r.mul(r);
     let series = L::splat(10_313.0 / 2_903_040.0)
         .mul_add(r2, L::splat(-37.0 / 5760.0))

@@ -20,6 +20,8 @@ pub mod rng;
 pub mod special;
 pub mod stop;
 
+mod aligned;
+mod blend;
 mod lanes;
 mod lanes32;
 mod words32;
@@ -30,7 +32,10 @@ mod normal;
 mod normal32;
 mod rows;
 mod topics;
+mod pages;
 
+pub use aligned::Aligned;
+pub use blend::{decay_row, replace_row, step_row};
 pub use digamma::{exp_digamma_f32, exp_digamma_f64};
 pub use gaussian::{
     GaussianBlock, Second, TILE, accumulate, accumulate_scatter, log_densities, pad_to_lanes,
@@ -38,14 +43,15 @@ pub use gaussian::{
 };
 pub use normal::fill_normal;
 pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
+pub use pages::{reserve, zeros};
 pub use rows::{
     Factors, MIXED, SLAB_WIDTHS, WIDEST_MIXED, centre_f32, centre_f64, congruence,
     is_positive_definite, posterior, sum_slab_f32, sum_slab_f64,
 };
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{
-    DocumentScratch, RowsMut, Solve, Solved, TopicRows, gather_word, inverse_totals, pad_topics,
-    solve_document, solve_document_exact,
+    Decay, DocumentScratch, RowFormat, RowsMut, Share, Solve, Solved, Thetas, TopicRows,
+    gather_word, inverse_totals, pad_topics, solve_document, solve_document_exact,
 };
 
 use std::fmt;
@@ -60,7 +66,7 @@ pub enum Isa {
     Portable,
     /// x86-64 with AVX2 and FMA.
     Avx2,
-    /// x86-64 with AVX-512 F.
+    /// x86-64 with AVX-512 F and BW.
     Avx512,
 }
 
@@ -80,7 +86,9 @@ impl Isa {
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if avx2 && is_x86_feature_detected!("avx512f") {
+            let avx512 =
+                is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            if avx2 && avx512 {
                 return Isa::Avx512;
             }
             if avx2 {
@@ -109,17 +117,18 @@ pub(crate) fn fits(n: usize, width: usize, len: usize) -> bool {
     n.checked_mul(width).is_some_and(|size| size <= len)
 }
 
-/// Asks for the cache lines of some numbers that will be needed soon.
-pub fn prefetch(numbers: &[f64]) {
+/// Asks for the cache lines of something that will be needed soon.
+pub fn prefetch<T>(soon: &[T]) {
     // Miri does not know it.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    for line in numbers.chunks(8) {
+    for line in (0..size_of_val(soon)).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let at = soon.as_ptr().cast::<i8>().wrapping_add(line);
         // SAFETY: every x86-64 CPU has the instruction, and it never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at) };
     }
     #[cfg(any(not(target_arch = "x86_64"), miri))]
-    let _ = numbers;
+    let _ = soon;
 }
 
 /// Writes the public face of a kernel: checks that the CPU has `isa`, then enters the generic body
@@ -137,7 +146,7 @@ macro_rules! dispatch {
                 fn avx2($($arg: $ty),*) {
                     $body::<lanes::Avx2>($($arg),*)
                 }
-                #[target_feature(enable = "avx512f,avx2,fma")]
+                #[target_feature(enable = "avx512f,avx512bw,avx2,fma")]
                 #[allow(clippy::too_many_arguments)]
                 fn avx512($($arg: $ty),*) {
                     $body::<lanes::Avx512>($($arg),*)

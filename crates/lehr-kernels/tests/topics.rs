@@ -3,8 +3,8 @@
 use lehr_kernels::rng::Rng;
 use lehr_kernels::special::{digamma, ln_gamma};
 use lehr_kernels::{
-    DocumentScratch, Isa, RowsMut, Solve, TopicRows, gather_word, inverse_totals, pad_topics,
-    solve_document, solve_document_exact,
+    Decay, DocumentScratch, Isa, RowFormat, RowsMut, Share, Solve, Thetas, TopicRows, gather_word,
+    inverse_totals, pad_topics, solve_document, solve_document_exact,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -21,7 +21,9 @@ fn fill<'a>(
     inverse: &[f32],
 ) {
     let range = chunk.range();
-    range.enumerate().for_each(|(i, row)| chunk.fill_row(isa, i, lambda_of(row), inverse));
+    range.enumerate().for_each(|(i, row)| {
+        chunk.fill_row(isa, i, lambda_of(row), Decay::NONE, inverse);
+    });
 }
 
 /// A number between 0 and 1.
@@ -58,6 +60,10 @@ impl Words {
     }
 
     fn from_lambda(isa: Isa, n_topics: usize, lambda: &[f64]) -> Self {
+        Self::stored(isa, RowFormat::Whole, n_topics, lambda)
+    }
+
+    fn stored(isa: Isa, format: RowFormat, n_topics: usize, lambda: &[f64]) -> Self {
         let n_words = lambda.len() / n_topics;
         let totals: Vec<f64> = (0..n_topics)
             .map(|k| 100.0 + lambda.iter().skip(k).step_by(n_topics).sum::<f64>())
@@ -65,8 +71,8 @@ impl Words {
         let mut inverse = vec![f32::NAN; pad_topics(n_topics)];
         inverse_totals(&totals, &mut inverse);
         let mut rows = TopicRows::default();
-        rows.resize(n_words + 5, n_topics + 40);
-        rows.resize(n_words, n_topics);
+        rows.resize(n_words + 5, n_topics + 40, RowFormat::Whole);
+        rows.resize(n_words, n_topics, format);
         for mut chunk in rows.chunks_mut(3) {
             fill(&mut chunk, isa, |w| &lambda[w * n_topics..][..n_topics], &inverse);
         }
@@ -254,7 +260,7 @@ fn rows_are_the_twins_at_every_size() {
                 }
                 assert!(row[n_topics..].iter().all(|&b| b == 0.0), "padding is 0");
                 let sum: f64 = exact.iter().sum();
-                assert!((f64::from(words.rows.sums()[w]) / sum - 1.0).abs() < 3e-5);
+                assert!((f64::from(words.rows.inverse_sums()[w]) * sum - 1.0).abs() < 3e-5);
                 assert_eq!(words.rows.ln_scale()[w] < 0.0, w % 7 == 6);
             }
         }
@@ -270,7 +276,8 @@ fn tiny_rows_are_scaled_up() {
         let row = words.rows.row(0);
         // digamma(0.0101) - digamma(0.01) is 0.99, and all totals are the same to 1e-6.
         assert!((row[2] / row[0] - 0.99f32.exp()).abs() < 0.02, "{row:?}");
-        assert!(words.rows.sums()[1] > 0.0 && words.rows.sums()[1].is_finite());
+        let inverse = words.rows.inverse_sums()[1];
+        assert!(inverse > 0.0 && inverse.is_finite());
         let got = words.fast(&[0, 1, 0], &[1.0, 2.0, 1.0], 0.01, &Solve::default());
         assert!((got.gamma.iter().sum::<f64>() - 4.03).abs() < 1e-3, "{got:?}");
     }
@@ -290,8 +297,15 @@ fn statistics_are_the_twins_at_every_size() {
             let docs: Vec<u32> = (0..n_docs).map(|_| (20.0 * unit(&mut rng)) as u32).collect();
             let coefs: Vec<f32> = (0..n_docs).map(|_| rng.normal() as f32).collect();
             let mut out = vec![1.0; n_topics];
-            let thetas_by_doc: Vec<&[f32]> = thetas.chunks_exact(stride).collect();
-            gather_word(isa, &docs, &coefs, &thetas_by_doc, &row, &mut out);
+            let found: Vec<Share> =
+                docs.iter().zip(&coefs).map(|(&doc, &coef)| Share { doc, coef }).collect();
+            let stored = Thetas::new(RowFormat::Whole, n_topics, thetas.chunks_exact(stride));
+            let mut set = vec![f64::NAN; n_topics];
+            gather_word(isa, &found, &stored, &row, true, &mut set);
+            gather_word(isa, &found, &stored, &row, false, &mut out);
+            for (&set, &added) in set.iter().zip(&out) {
+                assert!((set - (added - 1.0)).abs() < 1e-12 * (1.0 + added.abs()) * 300.0);
+            }
             for k in 0..n_topics {
                 let (mut sum, mut size) = (0.0, 0.0);
                 for (&d, &c) in docs.iter().zip(&coefs) {
@@ -306,17 +320,26 @@ fn statistics_are_the_twins_at_every_size() {
     }
 }
 
-/// Lambda of a made corpus: each topic owns a stretch of the vocabulary; and documents of two or
-/// three topics.
-fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<Document>) {
-    let (n_words, mut rng) = (OWNED * n_topics, rng(9));
-    let lambda: Vec<f64> = (0..n_words * n_topics)
+/// Each topic owns a stretch of the vocabulary.
+fn made_lambda(rng: &mut Rng, n_topics: usize) -> Vec<f64> {
+    (0..OWNED * n_topics * n_topics)
         .map(|i| {
             let own = i / n_topics / OWNED == i % n_topics;
-            0.01 + if own { 20.0 } else { 1.0 } * unit(&mut rng).powi(4)
+            0.01 + if own { 20.0 } else { 1.0 } * unit(rng).powi(4)
         })
-        .collect();
-    let words = Words::from_lambda(isa, n_topics, &lambda);
+        .collect()
+}
+
+/// The rows of the synthetic corpus in pairs.
+#[cfg(not(miri))]
+fn made_pairs(isa: Isa, n_topics: usize) -> Words {
+    Words::stored(isa, RowFormat::Pairs, n_topics, &made_lambda(&mut rng(9), n_topics))
+}
+
+/// Lambda of a synthetic corpus, and documents of two or three topics.
+fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<Document>) {
+    let mut rng = rng(9);
+    let words = Words::from_lambda(isa, n_topics, &made_lambda(&mut rng, n_topics));
     let documents = (0..if cfg!(miri) { 1 } else { 100 })
         .map(|_| {
             let topics: Vec<usize> = (0..2 + (2.0 * unit(&mut rng)) as usize)
@@ -472,14 +495,82 @@ fn rows_can_be_filled_in_parallel_and_stored() {
     let mut inverse = vec![0.0; pad_topics(n_topics)];
     inverse_totals(&vec![300.0; n_topics], &mut inverse);
     let (mut one, mut many) = (TopicRows::default(), TopicRows::default());
-    one.resize(n_words, n_topics);
-    many.resize(n_words, n_topics);
+    one.resize(n_words, n_topics, RowFormat::Whole);
+    many.resize(n_words, n_topics, RowFormat::Whole);
     let isa = Isa::detect();
     let lambda_of = |w: usize| &lambda[w * n_topics..][..n_topics];
     one.chunks_mut(n_words).for_each(|mut chunk| fill(&mut chunk, isa, lambda_of, &inverse));
     many.par_chunks_mut(4).for_each(|mut chunk| fill(&mut chunk, isa, lambda_of, &inverse));
-    assert_eq!((one.values(), one.sums()), (many.values(), many.sums()));
+    assert_eq!((one.values(), one.inverse_sums()), (many.values(), many.inverse_sums()));
     let stored = serde_json::to_string(&one).unwrap();
     let read: TopicRows = serde_json::from_str(&stored).unwrap();
     assert_eq!((read.values(), read.n_topics(), read.n_rows()), (one.values(), n_topics, n_words));
+}
+
+/// Pairs hold the same rows, sums of statistics and documents as whole numbers do, to 8 bits.
+#[test]
+fn pairs_are_whole_rows_to_eight_bits() {
+    for isa in Isa::available() {
+        for n_topics in sizes(1..=200) {
+            let mut rng = rng(n_topics as u64);
+            let lambda: Vec<f64> =
+                (0..15 * n_topics).map(|_| 0.01 + 30.0 * unit(&mut rng).powi(6)).collect();
+            let whole = Words::from_lambda(isa, n_topics, &lambda);
+            let pairs = Words::stored(isa, RowFormat::Pairs, n_topics, &lambda);
+            assert_eq!(2 * pairs.rows.row_words(), whole.rows.row_words());
+            for w in 0..15 {
+                for k in 0..n_topics {
+                    let (a, b) = (whole.rows.entry(w, k), pairs.rows.entry(w, k));
+                    let ok = (b / a - 1.0).abs() < 0.004 || (a < 1.01e-20 && b < 1.01e-20);
+                    assert!(ok && b > 0.0, "{isa:?} {n_topics} {w} {k}: {a} {b}");
+                }
+                for k in n_topics..pad_topics(n_topics) {
+                    assert_eq!(pairs.rows.entry(w, k).to_bits() & 0xffff_0000, 0, "padding is 0");
+                }
+            }
+            let stride = pad_topics(n_topics);
+            let mut thetas = vec![0.0; 6 * stride];
+            for theta in thetas.chunks_exact_mut(stride) {
+                theta[..n_topics].iter_mut().for_each(|x| *x = unit(&mut rng) as f32 + 0.01);
+            }
+            let mut halves = vec![0.0; 3 * stride];
+            for (from, to) in thetas.chunks_exact(stride).zip(halves.chunks_exact_mut(stride / 2)) {
+                RowFormat::Pairs.store(isa, from, to);
+            }
+            let found: Vec<Share> =
+                (0..6).map(|doc| Share { doc, coef: 0.5 + unit(&mut rng) as f32 }).collect();
+            let (mut a, mut b) = (vec![0.0; n_topics], vec![0.0; n_topics]);
+            let stored = Thetas::new(RowFormat::Whole, n_topics, thetas.chunks_exact(stride));
+            gather_word(isa, &found, &stored, whole.rows.row(0), true, &mut a);
+            let stored = Thetas::new(RowFormat::Pairs, n_topics, halves.chunks_exact(stride / 2));
+            gather_word(isa, &found, &stored, pairs.rows.row(0), true, &mut b);
+            for (k, (a, b)) in a.iter().zip(&b).enumerate() {
+                let ok = (b / a - 1.0).abs() < 0.009 || (*a < 1e-18 && *b < 1e-18);
+                assert!(ok, "{isa:?} {n_topics} {k}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// Documents end where they do with whole rows, as far as the bound can tell.
+#[test]
+#[cfg(not(miri))]
+fn documents_of_pairs_reach_the_bound_of_whole_rows() {
+    for isa in Isa::available() {
+        for n_topics in [20, 100, 150] {
+            let (whole, documents) = made_corpus(isa, n_topics);
+            let pairs = made_pairs(isa, n_topics);
+            let (mut lost, mut worst) = (0.0, 0.0f64);
+            for (slots, counts) in &documents {
+                let bound = |words: &Words| {
+                    let solved = words.fast(slots, counts, 0.01, &Solve::default());
+                    whole.bound(slots, counts, 0.01, &solved.gamma)
+                };
+                let less = bound(&whole) - bound(&pairs);
+                lost += less / documents.len() as f64;
+                worst = worst.max(less);
+            }
+            assert!(lost < 1e-3 && worst < 0.05, "{isa:?} K={n_topics}: {lost} {worst}");
+        }
+    }
 }

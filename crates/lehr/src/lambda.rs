@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use crate::math::kernels::prefetch;
+use crate::math::kernels::{Isa, decay_row, prefetch};
 use crate::math::table::Table;
 
 /// Rows that one worker brings up to date at a time; part of the definition of the totals.
@@ -123,6 +123,13 @@ impl Lambda {
         }
     }
 
+    /// A row as it is stored, and what is left of its distance to its prior.
+    #[inline]
+    pub(crate) fn stored(&self, row: usize) -> (&[f64], f64) {
+        let left = self.lazy.as_ref().map_or(1.0, |lazy| left(lazy.since[row], lazy.now));
+        (self.stored.row(row), left)
+    }
+
     /// Says that a row will be read soon: rows that a batch touches lie far apart.
     #[inline]
     pub fn prefetch(&self, row: usize) {
@@ -185,14 +192,18 @@ impl Lambda {
     }
 }
 
+/// P of a row that was stored at `since`.
+#[inline]
+fn left(since: f64, now: f64) -> f64 {
+    if since == now { 1.0 } else { (now - since).exp() }
+}
+
 /// `x <- eta + P (x - eta)`.
 #[inline]
 pub(crate) fn catch_up(since: f64, now: f64, eta: &[f64], x: &mut [f64]) {
-    if since == now {
-        return;
+    if since != now {
+        decay_row(Isa::detect(), x, eta, left(since, now));
     }
-    let p = (now - since).exp();
-    x.iter_mut().zip(eta).for_each(|(x, eta)| *x = eta + p * (*x - eta));
 }
 
 fn bring_up_to_date(table: &mut Table, lazy: &Lazy, prior: impl Fn(usize, &mut [f64]) + Sync) {

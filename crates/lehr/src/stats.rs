@@ -141,10 +141,10 @@ impl RowSet {
     }
 
     /// How many slots are gathered together, `width` being the numbers per row: enough parts to keep
-    /// many threads busy, and none too small to be worth a thread's while.
+    /// many threads busy, and none too small to be worth a thread's while. A power of 2.
     pub fn part(&self, width: usize) -> usize {
         const PARTS: usize = 64;
-        self.len().div_ceil(PARTS).max(1024 / width.max(1)).max(1)
+        self.len().div_ceil(PARTS).max(1024 / width.max(1)).next_power_of_two()
     }
 
     /// How many items touch the row of a slot; `None` if all rows are touched by all items.

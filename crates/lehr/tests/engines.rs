@@ -124,7 +124,7 @@ where
     }
 
     fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums> {
-        let Work { model, expect, batch, ask } = work;
+        let Work { model, expect, batch, ask, .. } = work;
         let shards = Shards::new(model, batch.items.len());
         let mut gather = Gather::new(model, batch, ask, stats);
         for wave in shards.waves() {
@@ -384,7 +384,7 @@ impl Engine<Pmf> for UserShards<'_> {
     }
 
     fn sum(&mut self, work: Work<'_, Pmf>, _warm: &mut Warm, stats: &mut Stats) -> Result<Sums> {
-        let Work { model, expect, batch, ask } = work;
+        let Work { model, expect, batch, ask, .. } = work;
         if batch.noise.is_some() || !batch.items.is_empty() {
             return Err(Error::data("these workers know full batches without noise"));
         }

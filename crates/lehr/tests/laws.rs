@@ -236,7 +236,15 @@ fn adds<M: SharedModel>(name: &str, model: &M, data: &M::Data) {
             let width = layout.raw_width;
             let out = &mut out.values_mut()[slots.start * width..slots.end * width];
             if stats {
-                M::Local::gather(std::slice::from_ref(&local), &expect, &rows, slots, ask, out);
+                M::Local::gather(
+                    std::slice::from_ref(&local),
+                    &expect,
+                    &rows,
+                    slots,
+                    ask,
+                    true,
+                    out,
+                );
             }
         }
         (bits(&bounds), bits(out.values()))

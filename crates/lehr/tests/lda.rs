@@ -45,7 +45,7 @@ fn pass(model: &Lda, docs: &Docs, lambda: &Table, batch: &Batch, ask: Ask) -> (S
     let mut expect = Default::default();
     model.refresh(&State::at(model, lambda.clone()).lambda, &stats.rows, &mut expect);
     let off = &mut Warm::off();
-    let work = Work { model, expect: &expect, batch, ask };
+    let work = Work { model, expect: &expect, batch, ask, defers: false };
     let bound = Threads::new(model, docs).sum(work, off, &mut stats).unwrap().bound;
     (stats, bound)
 }

@@ -1,15 +1,13 @@
 //! Iterations over the few topics that are alive in a document: topic-major, words in lanes.
 
+use super::format::Format;
 use super::full::Words;
 use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve, theta_shift};
 use crate::digamma::shifted_exp_digamma32;
-use crate::lanes32::{BLOCK, Lanes32};
+use crate::lanes32::{BLOCK, Lanes32, MOST_PICKED, Picks};
 
 /// The most topics that go on together.
-pub(super) const MOST: usize = 32;
-
-/// Vectors of words whose z are summed side by side.
-const VECTORS: usize = 4;
+pub(super) const MOST: usize = MOST_PICKED;
 
 /// The longest extrapolation, in steps.
 const LONGEST: f32 = 16.0;
@@ -17,21 +15,22 @@ const LONGEST: f32 = 16.0;
 /// The topics that are alive, each with its place in the buffer. Behind the last, alpha, gamma and
 /// theta are 0, and stay so.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub(super) struct Alive {
-    n: usize,
-    /// Which topic.
-    topic: [u32; MOST],
-    /// Where its words stand in the buffer; always valid, also behind the last.
-    place: [u32; MOST],
     alpha: [f32; MOST],
     /// Below this gamma a topic is dead; 0 if it may not die.
     death: [f32; MOST],
     gamma: [f32; MOST],
     /// `exp(digamma(gamma) + shift)`.
     theta: [f32; MOST],
-    shift: f32,
     /// `sum_w counts[w] / z[w] * b[w][k]`.
     sums: [f32; MOST],
+    /// Which topic.
+    topic: [u32; MOST],
+    /// Where its words stand in the buffer; always valid, also behind the last.
+    place: [u32; MOST],
+    n: usize,
+    shift: f32,
 }
 
 impl Default for Alive {
@@ -159,21 +158,37 @@ pub(super) struct Columns<'a> {
     pub counts: &'a [f32],
     /// Room for `counts / z`.
     pub coef: &'a mut [f32],
+    /// Room for a vector per topic, [`MOST`] times 16 numbers.
+    pub partial: &'a mut [f32],
+    /// Which topics are copied.
+    pub picks: &'a mut Picks,
 }
 
 impl Columns<'_> {
     /// Copies the living topics out of the document's rows.
     #[inline(always)]
-    pub fn gather(&mut self, words: Words<'_>, alive: &Alive) {
+    pub fn gather<L: Lanes32, F: Format>(&mut self, words: Words<'_, F>, alive: &Alive) {
         let n_words = words.slots.len();
+        let topics = &alive.topic[..alive.n];
         assert!(n_words <= self.width && self.values.len() >= alive.n * self.width);
-        for (w, &slot) in words.slots.iter().enumerate() {
-            let row = &words.values[slot as usize * words.stride..][..words.stride];
-            for (j, &topic) in alive.topic[..alive.n].iter().enumerate() {
-                // SAFETY: topics are below the stride, and `j * width + w` below the length.
-                unsafe {
-                    let b = *row.get_unchecked(topic as usize);
-                    *self.values.get_unchecked_mut(j * self.width + w) = b;
+        assert!(topics.iter().all(|&topic| (topic as usize) < words.stride));
+        if F::WORDS == 16 {
+            self.picks.set(topics, words.stride);
+            for first in (0..n_words).step_by(16) {
+                let to = self.values[first..].as_mut_ptr();
+                // SAFETY: topics are below the stride, and all places below the length, as asserted: the width is a
+                // multiple of 16.
+                unsafe { L::pick(words.block(first), self.picks, to, self.width) };
+            }
+        } else {
+            for first in 0..n_words {
+                let [row] = words.block(first);
+                for (j, &topic) in topics.iter().enumerate() {
+                    // SAFETY: topics are below the stride, and `j * width + w` below the length.
+                    unsafe {
+                        *self.values.get_unchecked_mut(j * self.width + first) =
+                            F::one(row, topic as usize);
+                    }
                 }
             }
         }
@@ -182,100 +197,88 @@ impl Columns<'_> {
         }
     }
 
-    /// `coef[w] = counts[w] / sum_j theta[j] * b[j][w]`.
+    /// `coef[w] = counts[w] / sum_j theta[j] * b[j][w]`; with `SUMS` also what [`Columns::chunk`] adds up.
     #[inline(always)]
-    fn set_coef<L: Lanes32>(&mut self, alive: &Alive) {
+    fn set_coef<L: Lanes32, const SUMS: bool>(&mut self, alive: &Alive) {
+        /// The number of vectors as a constant.
+        macro_rules! chunk {
+            ($vectors:expr, $w:expr, $($n:literal)*) => {
+                match $vectors {
+                    // SAFETY: the width is a multiple of 16 and so of N.
+                    $($n if $n <= L::VECTORS => unsafe { self.chunk::<L, $n, SUMS>(alive, $w) },)*
+                    n => unreachable!("{n} vectors"),
+                }
+            };
+        }
         let mut w = 0;
-        // SAFETY: `Columns` are as long as `solve_document` makes them: `width` counts, coefs and
-        // values per place; w goes up to the width in whole vectors.
-        unsafe {
-            while w + VECTORS * L::N <= self.width {
-                self.coef_block::<L, VECTORS>(alive, w);
-                w += VECTORS * L::N;
-            }
-            while w < self.width {
-                self.coef_block::<L, 1>(alive, w);
-                w += L::N;
-            }
+        while w < self.width {
+            let vectors = ((self.width - w) / L::N).min(L::VECTORS);
+            chunk!(vectors, w, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+            w += vectors * L::N;
         }
     }
 
-    /// # Safety
-    /// `C` vectors from word `w` on must be inside the width.
+    /// The same, and `sums[j] = sum_w coef[w] * b[j][w]`.
     #[inline(always)]
-    unsafe fn coef_block<L: Lanes32, const C: usize>(&mut self, alive: &Alive, w: usize) {
+    fn set_sums<L: Lanes32>(&mut self, alive: &mut Alive) {
+        self.set_coef::<L, true>(alive);
+        for j in (0..alive.n).step_by(BLOCK) {
+            let mut sums = [L::splat(0.0); BLOCK];
+            for (i, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: `j + i < MOST`, for each of which there are 16 numbers.
+                *sum = unsafe { L::load(self.partial.as_ptr().add((j + i) * 16)) };
+            }
+            alive.sums[j..j + BLOCK].copy_from_slice(&L::sums(sums));
+        }
+    }
+
+    /// `coef[w]` of `C` vectors of words from `w` on, all of which stay in registers; with `SUMS`, they are then
+    /// multiplied with each topic's words and added to the topic's vector in `partial`, which begins at 0.
+    ///
+    /// # Safety
+    /// `C` vectors from word `w` on must be inside the width. `Columns` must be as long as `solve_document` makes
+    /// them: `width` counts, coefs and values per place.
+    #[inline(always)]
+    unsafe fn chunk<L: Lanes32, const C: usize, const SUMS: bool>(
+        &mut self,
+        alive: &Alive,
+        w: usize,
+    ) {
+        let (values, partial) = (self.values.as_ptr().wrapping_add(w), self.partial.as_mut_ptr());
+        let row = |j: usize| values.wrapping_add(alive.place[j] as usize * self.width);
         let mut z = [L::splat(SMALLEST_Z); C];
         for j in 0..alive.n {
-            let theta = L::splat(alive.theta[j]);
-            // SAFETY: the caller vouches for the words; places are below the number of rows.
-            unsafe {
-                let row = self.values.as_ptr().add(alive.place[j] as usize * self.width + w);
-                for (v, z) in z.iter_mut().enumerate() {
-                    *z = L::load(row.add(v * L::N)).mul_add(theta, *z);
-                }
+            let (theta, row) = (L::splat(alive.theta[j]), row(j));
+            for (v, z) in z.iter_mut().enumerate() {
+                // SAFETY: the caller vouches for the words; places are below the number of rows.
+                *z = unsafe { L::load(row.add(v * L::N)) }.mul_add(theta, *z);
             }
         }
-        for (v, z) in z.iter().enumerate() {
+        for (v, z) in z.iter_mut().enumerate() {
             // SAFETY: as above.
             unsafe {
                 let counts = L::load(self.counts.as_ptr().add(w + v * L::N));
-                counts.div(*z).store(self.coef.as_mut_ptr().add(w + v * L::N));
+                *z = counts.mul(z.reciprocal());
+                z.store(self.coef.as_mut_ptr().add(w + v * L::N));
             }
         }
-    }
-
-    /// `sums[j] = sum_w coef[w] * b[j][w]`.
-    #[inline(always)]
-    fn set_sums<L: Lanes32>(&self, alive: &mut Alive) {
+        if !SUMS {
+            return;
+        }
+        // Sums of four topics side by side, then one by one.
         let mut j = 0;
         while j < alive.n {
-            let mut rows = [self.values.as_ptr(); BLOCK];
-            for (i, row) in rows.iter_mut().enumerate() {
-                // SAFETY: `j + i < MOST`, and places are below the number of rows.
-                *row = unsafe { row.add(alive.place[j + i] as usize * self.width) };
-            }
-            // Eight chains of multiply-adds fill the pipeline: eight topics, or twice four.
-            let mut sums = [L::splat(0.0); BLOCK];
-            if alive.n - j > BLOCK / 2 {
-                for w in (0..self.width).step_by(L::N) {
-                    // SAFETY: w goes up to the width in whole vectors.
-                    unsafe {
-                        let coef = L::load(self.coef.as_ptr().add(w));
-                        for (sum, row) in sums.iter_mut().zip(rows) {
-                            *sum = L::load(row.add(w)).mul_add(coef, *sum);
-                        }
-                    }
-                }
-            } else {
-                let mut w = 0;
-                while w + 2 * L::N <= self.width {
-                    // SAFETY: as above.
-                    unsafe {
-                        let even = L::load(self.coef.as_ptr().add(w));
-                        let odd = L::load(self.coef.as_ptr().add(w + L::N));
-                        for (a, row) in rows[..BLOCK / 2].iter().enumerate() {
-                            let b = a + BLOCK / 2;
-                            sums[a] = L::load(row.add(w)).mul_add(even, sums[a]);
-                            sums[b] = L::load(row.add(w + L::N)).mul_add(odd, sums[b]);
-                        }
-                    }
-                    w += 2 * L::N;
-                }
-                if w < self.width {
-                    // SAFETY: as above.
-                    unsafe {
-                        let even = L::load(self.coef.as_ptr().add(w));
-                        for i in 0..BLOCK / 2 {
-                            sums[i] = L::load(rows[i].add(w)).mul_add(even, sums[i]);
-                        }
-                    }
-                }
-                for i in 0..BLOCK / 2 {
-                    sums[i] = sums[i].add(sums[i + BLOCK / 2]);
+            // SAFETY: as above, and there are 16 numbers in `partial` for each of `MOST` topics.
+            unsafe {
+                if j + 4 <= alive.n {
+                    let rows = [row(j), row(j + 1), row(j + 2), row(j + 3)];
+                    add_chunk::<L, C, 4>(&rows, &z, partial.add(j * 16), w == 0);
+                    j += 4;
+                } else {
+                    add_chunk::<L, C, 1>(&[row(j)], &z, partial.add(j * 16), w == 0);
+                    j += 1;
                 }
             }
-            alive.sums[j..j + BLOCK].copy_from_slice(&L::sums(sums));
-            j += BLOCK;
         }
     }
 
@@ -283,9 +286,35 @@ impl Columns<'_> {
     /// and is afterwards not.
     #[inline(always)]
     fn iterate<L: Lanes32>(&mut self, alive: &mut Alive) -> f32 {
-        self.set_coef::<L>(alive);
         self.set_sums::<L>(alive);
         alive.set_gamma::<L>()
+    }
+}
+
+/// `partial[i] (+)= sum_v z[v] * rows[i][v]`, lane by lane.
+///
+/// # Safety
+/// Rows must be `C` vectors long, and `partial` must have 16 numbers for each.
+#[inline(always)]
+unsafe fn add_chunk<L: Lanes32, const C: usize, const R: usize>(
+    rows: &[*const f32; R],
+    z: &[L; C],
+    partial: *mut f32,
+    is_first: bool,
+) {
+    let mut sums = [L::splat(0.0); R];
+    for (v, &z) in z.iter().enumerate() {
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            // SAFETY: the caller vouches for the rows.
+            *sum = unsafe { L::load(row.add(v * L::N)) }.mul_add(z, *sum);
+        }
+    }
+    for (i, sum) in sums.into_iter().enumerate() {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            let to = partial.add(i * 16);
+            if is_first { sum.store(to) } else { sum.add(L::load(to)).store(to) }
+        }
     }
 }
 
@@ -331,7 +360,7 @@ pub(super) fn finish<L: Lanes32>(
             break;
         }
     }
-    columns.set_coef::<L>(alive);
+    columns.set_coef::<L, false>(alive);
     done
 }
 

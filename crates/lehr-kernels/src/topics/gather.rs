@@ -1,96 +1,159 @@
 //! A word's statistics, gathered from the documents of a batch that contain it.
 
+use super::format::{Format, Pairs, TOGETHER, Whole};
+use super::pad_topics;
+use super::rows::RowFormat;
 use crate::dispatch;
 use crate::lanes32::{Lanes32, Narrow};
 
 /// Documents that are added in f32 before the sums go over to f64.
 const FLUSH: usize = 64;
 
-/// Vectors of topics whose sums stay in registers.
-const VECTORS: usize = 7;
+/// Pairs of vectors of topics whose sums stay in registers.
+const WIDEST: usize = 5;
+
+/// The thetas of the documents of a batch, stored as the rows of words are.
+#[derive(Debug)]
+pub struct Thetas<'a> {
+    format: RowFormat,
+    n_topics: usize,
+    rows: Vec<&'a [f32]>,
+}
+
+impl<'a> Thetas<'a> {
+    /// The documents' rows.
+    pub fn new(
+        format: RowFormat,
+        n_topics: usize,
+        rows: impl IntoIterator<Item = &'a [f32]>,
+    ) -> Self {
+        let rows: Vec<&[f32]> = rows.into_iter().collect();
+        let words = format.words(n_topics);
+        assert!(rows.iter().all(|row| row.len() == words), "a padded theta per document");
+        Thetas { format, n_topics, rows }
+    }
+}
+
+/// A document that has a word.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Share {
+    /// Which document.
+    pub doc: u32,
+    /// The word's count there over its z, times the document's weight.
+    pub coef: f32,
+}
 
 dispatch! {
-    /// `out[k] += row[k] * sum_i coefs[i] * thetas[docs[i]][k]` for the `out.len()` topics,
-    /// every theta being as long as the padded row. At most 64 documents are added in f32, so the
-    /// relative error is below 64 * 2^-24 = 4e-6 if coefficients are positive (else relative to the sum
-    /// of the absolute terms).
+    /// `out[k] += row[k] * sum_i coef_i * theta_i[k]` over the documents that have a word; with `sets`, `out` is 0
+    /// before. At most 64 documents are added in f32, so the relative error is below 64 * 2^-24 = 4e-6 if coefficients
+    /// are positive (else relative to the sum of the absolute terms).
     ///
-    /// Equivalent to `for (d, c) in docs.zip(coefs) { out[k] += row[k] * c * theta[d][k] }`.
-    gather_word => gather_word_body(docs: &[u32], coefs: &[f32], thetas: &[&[f32]], row: &[f32],
+    /// Equivalent to `for Share { doc, coef } in docs { out[k] += row[k] * coef * theta[doc][k] }`.
+    gather_word => gather_word_body(docs: &[Share], thetas: &Thetas<'_>, row: &[f32], sets: bool,
         out: &mut [f64])
 }
 
 #[inline(always)]
 fn gather_word_body<L: Narrow>(
-    docs: &[u32],
-    coefs: &[f32],
-    thetas: &[&[f32]],
+    docs: &[Share],
+    thetas: &Thetas<'_>,
     row: &[f32],
+    sets: bool,
     out: &mut [f64],
 ) {
-    let stride = row.len();
-    assert!(stride.is_multiple_of(16) && out.len() <= stride, "a padded row");
-    assert_eq!(docs.len(), coefs.len(), "a coefficient per document");
-    let fits = |&d: &u32| thetas.get(d as usize).is_some_and(|theta| theta.len() == stride);
-    assert!(docs.iter().all(fits), "a padded theta per document");
-    let n = L::Single::N;
-    for (docs, coefs) in docs.chunks(FLUSH).zip(coefs.chunks(FLUSH)) {
-        let mut k = 0;
-        // SAFETY: documents are inside the table, and k + VECTORS * n within the stride, as asserted
-        // and as the loops say; lanes behind the topics go through a buffer.
-        unsafe {
-            while k + VECTORS * n <= stride {
-                add_block::<L::Single, VECTORS>(docs, coefs, thetas, row, k, out);
-                k += VECTORS * n;
+    assert!(out.len() == thetas.n_topics, "a number per topic");
+    assert!(row.len() == thetas.format.words(out.len()), "a padded row");
+    let last = docs.iter().fold(0, |last, share| last.max(share.doc)) as usize;
+    assert!(docs.is_empty() || last < thetas.rows.len(), "a theta per document");
+    if sets && docs.is_empty() {
+        out.fill(0.0);
+    }
+    match thetas.format {
+        RowFormat::Whole => gather_as::<L::Single, Whole>(docs, &thetas.rows, row, sets, out),
+        RowFormat::Pairs => gather_as::<L::Single, Pairs>(docs, &thetas.rows, row, sets, out),
+    }
+}
+
+#[inline(always)]
+fn gather_as<L: Lanes32, F: Format>(
+    docs: &[Share],
+    thetas: &[&[f32]],
+    row: &[f32],
+    sets: bool,
+    out: &mut [f64],
+) {
+    let per_group = 16 / L::N;
+    let n_units = pad_topics(out.len()) / TOGETHER * per_group;
+    for (flush, docs) in docs.chunks(FLUSH).enumerate() {
+        let sets = sets && flush == 0;
+        let mut unit = 0;
+        while unit < n_units {
+            let left = (n_units - unit).min(WIDEST);
+            // SAFETY: documents are inside the table, and units inside the rows, as asserted above.
+            unsafe {
+                match left {
+                    5 => add_units::<L, F, 5>(docs, thetas, row, unit, sets, out),
+                    4 => add_units::<L, F, 4>(docs, thetas, row, unit, sets, out),
+                    3 => add_units::<L, F, 3>(docs, thetas, row, unit, sets, out),
+                    2 => add_units::<L, F, 2>(docs, thetas, row, unit, sets, out),
+                    _ => add_units::<L, F, 1>(docs, thetas, row, unit, sets, out),
+                }
             }
-            while k + 3 * n <= stride {
-                add_block::<L::Single, 3>(docs, coefs, thetas, row, k, out);
-                k += 3 * n;
-            }
-            while k < stride {
-                add_block::<L::Single, 1>(docs, coefs, thetas, row, k, out);
-                k += n;
-            }
+            unit += left;
         }
     }
 }
 
+/// Adds `U` pairs of vectors from number `unit` on.
+///
 /// # Safety
-/// Documents must be inside the table and `k + C * N` within the stride.
+/// Documents must be inside the table, and the units inside the rows.
 #[inline(always)]
-unsafe fn add_block<L: Lanes32, const C: usize>(
-    docs: &[u32],
-    coefs: &[f32],
+unsafe fn add_units<L: Lanes32, F: Format, const U: usize>(
+    docs: &[Share],
     thetas: &[&[f32]],
     row: &[f32],
-    k: usize,
+    unit: usize,
+    sets: bool,
     out: &mut [f64],
 ) {
-    let mut sums = [L::splat(0.0); C];
-    for (&doc, &coef) in docs.iter().zip(coefs) {
+    let per_group = 16 / L::N;
+    let place = |u: usize| ((unit + u) / per_group, (unit + u) % per_group * L::N);
+    let mut sums = [[L::splat(0.0); 2]; U];
+    for &Share { doc, coef } in docs {
         let coef = L::splat(coef);
-        for (v, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the document and the topics.
-            unsafe {
-                let theta = thetas.get_unchecked(doc as usize).as_ptr().add(k + v * L::N);
-                *sum = L::load(theta).mul_add(coef, *sum);
-            }
+        // SAFETY: the caller vouches for the document.
+        let theta = unsafe { thetas.get_unchecked(doc as usize).as_ptr() };
+        for (u, sums) in sums.iter_mut().enumerate() {
+            let (group, h) = place(u);
+            // SAFETY: the caller vouches for the unit.
+            let (x, y) = unsafe { F::load::<L>(theta, group, h) };
+            *sums = [x.mul_add(coef, sums[0]), y.mul_add(coef, sums[1])];
         }
     }
-    for (v, sum) in sums.iter().enumerate() {
-        let at = k + v * L::N;
-        // SAFETY: the row is as long as the stride; `out` is written only if a whole vector fits.
-        unsafe {
-            let sum = sum.mul(L::load(row.as_ptr().add(at)));
-            if at + L::N <= out.len() {
-                sum.add_to_wide(out.as_mut_ptr().add(at));
-            } else if at < out.len() {
-                let mut buffer = [0.0; 16];
-                sum.add_to_wide(buffer.as_mut_ptr());
-                for (out, x) in out[at..].iter_mut().zip(buffer) {
-                    *out += x;
-                }
-            }
+    for (u, sums) in sums.iter().enumerate() {
+        let (group, h) = place(u);
+        // SAFETY: as above.
+        let (x, y) = unsafe { F::load::<L>(row.as_ptr(), group, h) };
+        let at = group * TOGETHER + h;
+        add_to(sums[0].mul(x), at, sets, out);
+        add_to(sums[1].mul(y), at + 16, sets, out);
+    }
+}
+
+/// `out[at ..] += sums`, as far as `out` goes; `sets` replaces it.
+#[inline(always)]
+fn add_to<L: Lanes32>(sums: L, at: usize, sets: bool, out: &mut [f64]) {
+    if at + L::N <= out.len() {
+        let to = out[at..].as_mut_ptr();
+        // SAFETY: a whole vector fits.
+        unsafe { if sets { sums.store_wide(to) } else { sums.add_to_wide(to) } }
+    } else if at < out.len() {
+        let mut buffer = [0.0; 16];
+        // SAFETY: the buffer has 16 >= N numbers.
+        unsafe { sums.store_wide(buffer.as_mut_ptr()) };
+        for (out, x) in out[at..].iter_mut().zip(buffer) {
+            *out = if sets { x } else { *out + x };
         }
     }
 }

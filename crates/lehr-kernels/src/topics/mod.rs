@@ -3,6 +3,7 @@
 //! All of it works in f32: within one instruction set always the same bits, between instruction sets
 //! the same to rounding.
 
+mod format;
 mod rows;
 mod solve;
 mod full;
@@ -11,11 +12,11 @@ mod exact;
 mod gather;
 
 pub use exact::solve_document_exact;
-pub use gather::gather_word;
-pub use rows::{RowsMut, TopicRows, inverse_totals};
+pub use gather::{Share, Thetas, gather_word};
+pub use rows::{Decay, RowFormat, RowsMut, TopicRows, inverse_totals};
 pub use solve::{DocumentScratch, Solve, Solved, solve_document};
 
-/// `n_topics` rounded up to whole vectors of the widest instruction set: the length of a row.
+/// `n_topics` rounded up to whole pairs of vectors of the widest instruction set: the topics of a row.
 pub const fn pad_topics(n_topics: usize) -> usize {
-    n_topics.next_multiple_of(16)
+    n_topics.next_multiple_of(format::TOGETHER)
 }

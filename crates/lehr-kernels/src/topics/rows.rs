@@ -1,75 +1,100 @@
 //! The table of rows: for each word of a batch the expected probability under every topic.
 
-use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::format::{Format, Pairs, TOGETHER, Whole};
 use super::pad_topics;
+use super::solve::{SMALLEST_THETA, SMALLEST_Z};
 use crate::Isa;
+use crate::aligned::Aligned;
+use crate::blend::decayed;
 use crate::digamma::{four_reciprocals, shifted_exp_digamma32};
 use crate::dispatch;
+use crate::lanes::Lanes;
 use crate::lanes32::{Lanes32, Narrow};
 use crate::special::digamma;
 
-/// Entries below this are 0, so that no product with a [`theta`](super::solve_document) is denormal.
-pub(super) const SMALLEST_ENTRY: f32 = 1e-20;
+/// exp(digamma(lambda)) below this is 0: 1e-20 is the smallest entry, and totals are above 1e-5.
+const SMALLEST_BEFORE: f32 = 1e-25;
 
 /// Rows whose largest lambda is below this are scaled up: exp(digamma(0.2)) is 0.005.
 const RESCALE_BELOW: f64 = 0.2;
 
-/// A cache line, which makes the table aligned to one.
-#[derive(Debug, Clone, Copy, Pod, Zeroable, Serialize, Deserialize)]
-#[repr(C, align(64))]
-struct Line([f32; 16]);
+/// What has become of a stored lambda: `eta + p (lambda - eta)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decay {
+    /// What is left of the distance to the prior.
+    pub p: f64,
+    /// The prior, the same for all topics.
+    pub eta: f64,
+}
 
-/// One row per word: `b[k] = exp(digamma(lambda[k]) - digamma(total[k]) - ln_scale)`, f32, padded with
+impl Decay {
+    /// Nothing: lambda is as it was stored.
+    pub const NONE: Decay = Decay { p: 1.0, eta: 0.0 };
+}
+
+/// How precisely rows are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum RowFormat {
+    /// f32.
+    #[default]
+    Whole,
+    /// 16 bits, of which 8 are precision (bfloat16), in pairs: half of the memory, for training.
+    Pairs,
+}
+
+/// One row per word: `b[k] = exp(digamma(lambda[k]) - digamma(total[k]) - ln_scale)`, padded with
 /// zeros to whole vectors.
 ///
 /// ```
-/// use lehr_kernels::{Isa, TopicRows, inverse_totals};
+/// use lehr_kernels::{Decay, Isa, RowFormat, TopicRows, inverse_totals};
 /// let mut rows = TopicRows::default();
-/// rows.resize(1, 2);
+/// rows.resize(1, 2, RowFormat::Whole);
 /// let mut inverse = vec![0.0; rows.stride()];
 /// inverse_totals(&[100.0, 200.0], &mut inverse);
-/// rows.chunks_mut(1).for_each(|mut chunk| chunk.fill_row(Isa::detect(), 0, &[5.0, 2.0], &inverse));
-/// assert!((rows.row(0)[0] - 4.5092 / 99.5).abs() < 1e-5);
+/// rows.chunks_mut(1).for_each(|mut chunk| {
+///     chunk.fill_row(Isa::detect(), 0, &[5.0, 2.0], Decay::NONE, &inverse)
+/// });
+/// assert!((rows.entry(0, 0) - 4.5092 / 99.5).abs() < 1e-5);
 /// ```
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TopicRows {
     n_topics: usize,
-    lines: Vec<Line>,
-    sums: Vec<f32>,
+    format: RowFormat,
+    values: Aligned,
+    inverse_sums: Vec<f32>,
     ln_scale: Vec<f32>,
 }
 
 impl TopicRows {
     /// Makes room for `n_rows` rows of `n_topics`, keeping the memory. Rows must then be filled.
-    pub fn resize(&mut self, n_rows: usize, n_topics: usize) {
+    pub fn resize(&mut self, n_rows: usize, n_topics: usize, format: RowFormat) {
         self.n_topics = n_topics;
-        let lines = n_rows.checked_mul(pad_topics(n_topics) / 16);
-        self.lines.resize(lines.expect("a table that can be counted"), Line([0.0; 16]));
-        self.sums.resize(n_rows, 0.0);
+        self.format = format;
+        let words = n_rows.checked_mul(self.row_words()).expect("a table that can be counted");
+        self.values.resize(words);
+        self.inverse_sums.resize(n_rows, 0.0);
         self.ln_scale.resize(n_rows, 0.0);
     }
 
     /// A table of some of the rows, in the order of `rows`.
     pub fn pick(&self, rows: &[usize]) -> Self {
-        let width = self.stride() / 16;
-        TopicRows {
-            n_topics: self.n_topics,
-            lines: rows
-                .iter()
-                .flat_map(|&row| &self.lines[row * width..][..width])
-                .copied()
-                .collect(),
-            sums: rows.iter().map(|&row| self.sums[row]).collect(),
-            ln_scale: rows.iter().map(|&row| self.ln_scale[row]).collect(),
+        let width = self.row_words();
+        let mut picked = TopicRows::default();
+        picked.resize(rows.len(), self.n_topics, self.format);
+        for (to, &row) in rows.iter().enumerate() {
+            picked.values[to * width..][..width].copy_from_slice(self.row(row));
+            picked.inverse_sums[to] = self.inverse_sums[row];
+            picked.ln_scale[to] = self.ln_scale[row];
         }
+        picked
     }
 
     /// How many rows.
     pub fn n_rows(&self) -> usize {
-        self.sums.len()
+        self.inverse_sums.len()
     }
 
     /// How many topics.
@@ -77,24 +102,39 @@ impl TopicRows {
         self.n_topics
     }
 
-    /// The numbers from one row to the next: [`pad_topics`] of the topics.
+    /// How rows are stored.
+    pub fn format(&self) -> RowFormat {
+        self.format
+    }
+
+    /// The topics of a row with its padding: [`pad_topics`].
     pub fn stride(&self) -> usize {
         pad_topics(self.n_topics)
     }
 
-    /// All rows.
+    /// The 32-bit words of a row.
+    pub fn row_words(&self) -> usize {
+        self.format.words(self.n_topics)
+    }
+
+    /// All rows, as they are stored.
     pub fn values(&self) -> &[f32] {
-        bytemuck::cast_slice(&self.lines)
+        &self.values
     }
 
-    /// A row, with its padding.
+    /// A row, as it is stored.
     pub fn row(&self, row: usize) -> &[f32] {
-        &self.values()[row * self.stride()..(row + 1) * self.stride()]
+        &self.values()[row * self.row_words()..(row + 1) * self.row_words()]
     }
 
-    /// The sum of each row.
-    pub fn sums(&self) -> &[f32] {
-        &self.sums
+    /// An entry of a row.
+    pub fn entry(&self, row: usize, topic: usize) -> f32 {
+        self.format.entry(self.row(row), topic)
+    }
+
+    /// 1 over the sum of each row.
+    pub fn inverse_sums(&self) -> &[f32] {
+        &self.inverse_sums
     }
 
     /// What each row's logarithms were lowered by: 0, or negative for words that no topic has seen.
@@ -104,17 +144,18 @@ impl TopicRows {
 
     /// The rows to write, `n_rows` at a time, one after the other.
     pub fn chunks_mut(&mut self, n_rows: usize) -> impl Iterator<Item = RowsMut<'_>> {
-        let (n_topics, width) = (self.n_topics, (self.stride() / 16).max(1));
-        let lines = self.lines.chunks_mut(n_rows * width);
-        lines
-            .zip(self.sums.chunks_mut(n_rows))
+        let (n_topics, format, width) = (self.n_topics, self.format, self.row_words().max(1));
+        let values = self.values.chunks_mut(n_rows * width);
+        values
+            .zip(self.inverse_sums.chunks_mut(n_rows))
             .zip(self.ln_scale.chunks_mut(n_rows))
             .enumerate()
-            .map(move |(chunk, ((lines, sums), ln_scale))| RowsMut {
+            .map(move |(chunk, ((values, inverse_sums), ln_scale))| RowsMut {
                 first: chunk * n_rows,
                 n_topics,
-                lines,
-                sums,
+                format,
+                values,
+                inverse_sums,
                 ln_scale,
             })
     }
@@ -124,14 +165,16 @@ impl TopicRows {
         &mut self,
         n_rows: usize,
     ) -> impl IndexedParallelIterator<Item = RowsMut<'_>> {
-        let (n_topics, width) = (self.n_topics, (self.stride() / 16).max(1));
-        let sums = self.sums.par_chunks_mut(n_rows).zip(self.ln_scale.par_chunks_mut(n_rows));
-        self.lines.par_chunks_mut(n_rows * width).zip(sums).enumerate().map(
-            move |(chunk, (lines, (sums, ln_scale)))| RowsMut {
+        let (n_topics, format, width) = (self.n_topics, self.format, self.row_words().max(1));
+        let sums =
+            self.inverse_sums.par_chunks_mut(n_rows).zip(self.ln_scale.par_chunks_mut(n_rows));
+        self.values.par_chunks_mut(n_rows * width).zip(sums).enumerate().map(
+            move |(chunk, (values, (inverse_sums, ln_scale)))| RowsMut {
                 first: chunk * n_rows,
                 n_topics,
-                lines,
-                sums,
+                format,
+                values,
+                inverse_sums,
                 ln_scale,
             },
         )
@@ -143,30 +186,93 @@ impl TopicRows {
 pub struct RowsMut<'a> {
     first: usize,
     n_topics: usize,
-    lines: &'a mut [Line],
-    sums: &'a mut [f32],
+    format: RowFormat,
+    values: &'a mut [f32],
+    inverse_sums: &'a mut [f32],
     ln_scale: &'a mut [f32],
 }
 
 impl RowsMut<'_> {
     /// The rows of the table that these are.
     pub fn range(&self) -> std::ops::Range<usize> {
-        self.first..self.first + self.sums.len()
+        self.first..self.first + self.inverse_sums.len()
     }
 
-    /// Fills row `i` of these from a word's `lambda` (one per topic, all above 0) and the
-    /// [`inverse_totals`]. Relative error about 1e-6 + 2e-7 / lambda; entries below 1e-20 become 0.
+    /// Fills row `i` of these from a word's `lambda` (one per topic, all above 0), which has decayed since, and the
+    /// [`inverse_totals`]. Relative error about 1e-6 + 2e-7 / lambda, in pairs 4e-3 more; entries below 1e-20
+    /// become 0, or 1e-20 in pairs.
     ///
     /// If all of lambda is below 0.2 the row is scaled so that its entries are as large as if the
     /// largest lambda were about 1; `ln_scale` tells by how much.
-    pub fn fill_row(&mut self, isa: Isa, i: usize, lambda: &[f64], inverse_totals: &[f32]) {
-        let width = pad_topics(self.n_topics) / 16;
+    pub fn fill_row(
+        &mut self,
+        isa: Isa,
+        i: usize,
+        lambda: &[f64],
+        decay: Decay,
+        inverse_totals: &[f32],
+    ) {
+        let width = self.format.words(self.n_topics);
         assert_eq!(lambda.len(), self.n_topics, "one lambda per topic");
-        let row = bytemuck::cast_slice_mut(&mut self.lines[i * width..(i + 1) * width]);
-        let ln_scale = &mut self.ln_scale[i];
-        fill_row(isa, lambda, inverse_totals, row, &mut self.sums[i], ln_scale);
+        let row = &mut self.values[i * width..(i + 1) * width];
+        let (inverse_sum, ln_scale) = (&mut self.inverse_sums[i], &mut self.ln_scale[i]);
+        fill_row(isa, self.format, lambda, decay, inverse_totals, row, inverse_sum, ln_scale);
     }
 }
+
+impl RowFormat {
+    /// The 32-bit words of a row.
+    pub fn words(self, n_topics: usize) -> usize {
+        match self {
+            RowFormat::Whole => pad_topics(n_topics),
+            RowFormat::Pairs => pad_topics(n_topics) / 2,
+        }
+    }
+
+    /// An entry of a row.
+    pub fn entry(self, row: &[f32], topic: usize) -> f32 {
+        match self {
+            RowFormat::Whole => row[topic],
+            RowFormat::Pairs => {
+                let word = row[topic / TOGETHER * 16 + topic % 16].to_bits();
+                f32::from_bits(word << (topic & 16))
+            }
+        }
+    }
+
+    /// Stores a padded row of numbers from 0 up. In pairs, half of the topics are at least 1e-16.
+    pub fn store(self, isa: Isa, from: &[f32], to: &mut [f32]) {
+        match self {
+            RowFormat::Whole => to.copy_from_slice(from),
+            RowFormat::Pairs => store_pairs(isa, from, to),
+        }
+    }
+}
+
+dispatch! {
+    /// Rounds a padded row to pairs.
+    store_pairs => store_pairs_body(from: &[f32], to: &mut [f32])
+}
+
+#[inline(always)]
+fn store_pairs_body<L: Narrow>(from: &[f32], to: &mut [f32]) {
+    assert!(from.len().is_multiple_of(TOGETHER) && to.len() == from.len() / 2, "whole groups");
+    let floor = L::Single::splat(SMALLEST_UPPER);
+    for group in 0..from.len() / TOGETHER {
+        for h in (0..16).step_by(L::Single::N) {
+            // SAFETY: groups are inside both rows, as asserted; N divides 16.
+            unsafe {
+                let at = from.as_ptr().add(group * TOGETHER + h);
+                let (upper, lower) = (L::Single::load(at), L::Single::load(at.add(16)));
+                Pairs::store(to.as_mut_ptr(), group, h, upper.max(floor), lower);
+            }
+        }
+    }
+}
+
+/// Numbers in upper halves are at least this: what stands below a 0 would be read as a denormal number. Larger than that
+/// number need be, since it is multiplied with entries of rows.
+const SMALLEST_UPPER: f32 = SMALLEST_THETA;
 
 /// `out[k] = exp(-digamma(totals[k]))`, and 0 in the padding.
 pub fn inverse_totals(totals: &[f64], out: &mut [f32]) {
@@ -179,53 +285,119 @@ pub fn inverse_totals(totals: &[f64], out: &mut [f32]) {
 }
 
 dispatch! {
-    /// `row[k] = exp(digamma(lambda[k]) - ln_scale) * inverse[k]`, and their sum.
-    fill_row => fill_row_body(lambda: &[f64], inverse: &[f32], row: &mut [f32], sum: &mut f32,
-        ln_scale: &mut f32)
+    /// `row[k] = exp(digamma(lambda[k]) - ln_scale) * inverse[k]`, and 1 over their sum.
+    fill_row => fill_row_body(format: RowFormat, lambda: &[f64], decay: Decay, inverse: &[f32],
+        row: &mut [f32], inverse_sum: &mut f32, ln_scale: &mut f32)
 }
 
 #[inline(always)]
 fn fill_row_body<L: Narrow>(
+    format: RowFormat,
     lambda: &[f64],
+    decay: Decay,
     inverse: &[f32],
     row: &mut [f32],
-    sum: &mut f32,
+    inverse_sum: &mut f32,
     ln_scale: &mut f32,
 ) {
+    (*inverse_sum, *ln_scale) = match format {
+        RowFormat::Whole => fill::<L, Whole>(lambda, decay, inverse, row),
+        RowFormat::Pairs => fill::<L, Pairs>(lambda, decay, inverse, row),
+    };
+}
+
+/// Fills a row; returns 1 over its sum, and `ln_scale`.
+#[inline(always)]
+fn fill<L: Narrow, F: Format>(
+    lambda: &[f64],
+    decay: Decay,
+    inverse: &[f32],
+    row: &mut [f32],
+) -> (f32, f32) {
     let stride = pad_topics(lambda.len());
-    assert!(inverse.len() == stride && row.len() == stride, "padded to whole vectors");
+    let n_groups = stride / TOGETHER;
+    assert!(inverse.len() == stride && row.len() == n_groups * F::WORDS, "whole groups");
+    let Decay { p, eta } = decay;
     let mut shift = 0.0;
-    // Most rows have a large entry near the front; only the others are read to the end.
-    if lambda.iter().all(|&x| x < RESCALE_BELOW) {
-        let largest = lambda.iter().fold(1e-6, |a: f64, &b| a.max(b));
-        shift = four_reciprocals(largest) as f32;
+    let largest = eta + p * (largest::<L>(lambda) - eta);
+    if largest < RESCALE_BELOW {
+        shift = four_reciprocals(largest.max(1e-6)) as f32;
     }
-    let n = L::Single::N;
     let shifts = L::Single::splat(shift);
-    let floor = L::Single::splat(SMALLEST_ENTRY);
+    let least = L::Single::splat(SMALLEST_BEFORE);
     let mut sums = L::Single::splat(0.0);
-    let whole = lambda.len() / n * n;
-    // SAFETY: `k + n <= stride`, the length of the row and the inverse totals; lambda is read below
-    // `whole <= lambda.len()`, and what is left of it comes from a buffer that reaches as far as the stride.
-    unsafe {
-        for k in (0..whole).step_by(n) {
-            let x = L::Single::load_wide(lambda.as_ptr().add(k));
-            let b = shifted_exp_digamma32(x, shifts);
-            let b = b.mul(L::Single::load(inverse.as_ptr().add(k))).zero_below(floor);
-            sums = sums.add(b);
-            b.store(row.as_mut_ptr().add(k));
-        }
-        // Behind the topics lambda and the inverse totals are 0, and so are the products.
-        let mut rest = [0.0; 32];
-        rest[..lambda.len() - whole].copy_from_slice(&lambda[whole..]);
-        for k in (whole..stride).step_by(n) {
-            let x = L::Single::load_wide(rest.as_ptr().add(k - whole));
-            let b = shifted_exp_digamma32(x, shifts);
-            let b = b.mul(L::Single::load(inverse.as_ptr().add(k))).zero_below(floor);
-            sums = sums.add(b);
-            b.store(row.as_mut_ptr().add(k));
+    let n_whole = lambda.len() / TOGETHER;
+    // What is left of the topics, and 1 behind them.
+    let mut rest = [1.0; TOGETHER];
+    rest[..lambda.len() % TOGETHER].copy_from_slice(&lambda[n_whole * TOGETHER..]);
+    for group in 0..n_groups {
+        let from = match group < n_whole {
+            true => lambda[group * TOGETHER..].as_ptr(),
+            false => rest.as_ptr(),
+        };
+        for h in (0..16).step_by(L::Single::N) {
+            // SAFETY: there are 32 numbers at `from`, and the group is inside the row and the inverse totals.
+            unsafe {
+                let inverse = inverse.as_ptr().add(group * TOGETHER + h);
+                let x = shifted_exp_digamma32(current::<L>(from.add(h), p, eta), shifts);
+                let y = shifted_exp_digamma32(current::<L>(from.add(16 + h), p, eta), shifts);
+                // Denormal products would take a hundred times as long.
+                let (x, y) = (x.zero_below(least), y.zero_below(least));
+                let x = F::without_smallest(x.mul(L::Single::load(inverse)));
+                let y = F::without_smallest(y.mul(L::Single::load(inverse.add(16))));
+                F::store(row.as_mut_ptr(), group, h, x, y);
+                sums = sums.add(x.add(y));
+            }
         }
     }
-    *sum = sums.sum();
-    *ln_scale = -shift;
+    clear_padding::<F>(lambda.len()..stride, row);
+    (1.0 / sums.sum().max(SMALLEST_Z), -shift)
+}
+
+/// The largest number of a row, which has some.
+#[inline(always)]
+fn largest<L: Lanes>(of: &[f64]) -> f64 {
+    let mut largest = L::splat(0.0);
+    let mut out = [0.0; 8];
+    let whole = of.len() / L::N * L::N;
+    // SAFETY: vectors are inside the row, and the buffer has room for one.
+    unsafe {
+        for k in (0..whole).step_by(L::N) {
+            largest = L::load(of.as_ptr().add(k)).max(largest);
+        }
+        largest.store(out.as_mut_ptr());
+    }
+    out.iter().chain(&of[whole..]).fold(0.0, |a: f64, &b| if b > a { b } else { a })
+}
+
+/// A vector of lambda as it is now, rounded.
+///
+/// # Safety
+/// There must be as many numbers as the vector has lanes.
+#[inline(always)]
+unsafe fn current<L: Narrow>(from: *const f64, p: f64, eta: f64) -> L::Single {
+    let mut now = [0.0; 16];
+    for k in (0..L::Single::N).step_by(L::N) {
+        // SAFETY: the caller vouches for the numbers, and N of f32 is a multiple of N of f64.
+        unsafe {
+            let x = decayed(L::load(from.add(k)), L::splat(eta), L::splat(p));
+            x.store(now.as_mut_ptr().add(k));
+        }
+    }
+    // SAFETY: 16 numbers are enough for any vector.
+    unsafe { L::Single::load_wide(now.as_ptr()) }
+}
+
+/// Sets topics of the last group to 0.
+#[inline(always)]
+fn clear_padding<F: Format>(topics: std::ops::Range<usize>, row: &mut [f32]) {
+    for topic in topics {
+        if F::WORDS == TOGETHER {
+            row[topic] = 0.0;
+        } else {
+            let word = &mut row[topic / TOGETHER * 16 + topic % 16];
+            let others = if topic % TOGETHER < 16 { 0x0000_ffff } else { 0xffff_0000 };
+            *word = f32::from_bits(word.to_bits() & others);
+        }
+    }
 }

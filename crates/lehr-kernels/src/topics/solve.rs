@@ -1,12 +1,16 @@
 //! One document's topics given the rows of its words: the hot loop of online LDA.
 
+use std::marker::PhantomData;
+
 use serde::{Deserialize, Serialize};
 
 use super::active::{Alive, Columns, MOST, finish};
-use super::full::{Words, coefs, first_pass, pass};
-use super::rows::TopicRows;
+use super::format::{Format, Pairs, Whole};
+use super::full::{Words, coefs, first_pass, pass, set_starts};
+use super::rows::{RowFormat, TopicRows};
+use crate::aligned::Aligned;
 use crate::digamma::{four_reciprocals, shifted_exp_digamma32};
-use crate::lanes32::{Lanes32, Narrow};
+use crate::lanes32::{Lanes32, Narrow, Picks};
 use crate::{Isa, dispatch, fits};
 
 /// Thetas below this are 0, so that no product with a row's entry is denormal.
@@ -70,10 +74,13 @@ pub struct Solved {
 /// Memory that [`solve_document`] works in; it grows with the longest document seen.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentScratch {
-    counts: Vec<f32>,
-    coef: Vec<f32>,
-    columns: Vec<f32>,
-    sums: Vec<f32>,
+    starts: Vec<usize>,
+    counts: Aligned,
+    coef: Aligned,
+    columns: Aligned,
+    partial: Aligned,
+    sums: Aligned,
+    picks: Picks,
     alive: Alive,
 }
 
@@ -113,16 +120,16 @@ pub fn solve_document(
     assert!(counts.len() == n_words && coef.len() == n_words, "a count and a coef per word");
     assert!(alpha.len() == stride && gamma.len() == stride && theta.len() == stride, "padded");
     assert!(slots.iter().all(|&slot| (slot as usize) < rows.n_rows()), "slots are rows");
-    assert!(fits(rows.n_rows(), stride, rows.values().len()), "whole rows");
+    assert!(fits(rows.n_rows(), rows.row_words(), rows.values().len()), "whole rows");
     let width = n_words.next_multiple_of(16);
-    scratch.counts.clear();
-    scratch.counts.extend_from_slice(counts);
-    scratch.counts.resize(width, 0.0);
+    scratch.counts.copy_from(counts);
+    scratch.counts.resize(width);
     if scratch.coef.len() < width {
-        scratch.coef.resize(width, 0.0);
-        scratch.columns.resize(width * MOST, 0.0);
+        scratch.coef.resize(width);
+        scratch.columns.resize(width * MOST);
     }
-    scratch.sums.resize(stride, 0.0);
+    scratch.sums.resize(stride);
+    scratch.partial.resize(MOST * 16);
     match warm {
         Some(warm) => gamma.copy_from_slice(warm),
         None => gamma.copy_from_slice(alpha),
@@ -154,49 +161,68 @@ fn solve_body<L: Narrow>(
     coef: &mut [f32],
     out: &mut Solved,
 ) {
+    match rows.format() {
+        RowFormat::Whole => solve_as::<L::Single, Whole>(
+            rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, out,
+        ),
+        RowFormat::Pairs => solve_as::<L::Single, Pairs>(
+            rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, out,
+        ),
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn solve_as<L: Lanes32, F: Format>(
+    rows: &TopicRows,
+    slots: &[u32],
+    alpha: &[f32],
+    settings: &Solve,
+    is_warm: bool,
+    scratch: &mut DocumentScratch,
+    gamma: &mut [f32],
+    theta: &mut [f32],
+    coef: &mut [f32],
+    out: &mut Solved,
+) {
     if slots.is_empty() {
         gamma.copy_from_slice(alpha);
-        out.ln_scale = -set_theta::<L::Single>(gamma, theta);
+        out.ln_scale = -set_theta::<L>(gamma, theta);
         return;
     }
     let (n_topics, stride, width) = (rows.n_topics(), rows.stride(), scratch.counts.len());
     let counts = &scratch.counts[..];
-    let words = Words { values: rows.values(), stride, slots, counts };
+    set_starts::<F>(stride, slots, &mut scratch.starts);
+    let (values, starts, format) = (rows.values(), &scratch.starts[..], PhantomData::<F>);
+    let words = Words { values, stride, slots, starts, counts, format };
     let least_count = counts[..slots.len()].iter().fold(1.0, |a: f32, &b| a.min(b));
     let few = n_topics <= MOST;
     let may_drop = settings.active > 0.0;
     let mass: f32 = counts.iter().sum();
-    let death = settings.active * least_count.min(SMALL_PART * mass);
+    let cut = settings.active * least_count.min(SMALL_PART * mass);
     let mut done = 0;
     if !is_warm && settings.max_iterations > 0 {
-        first_pass::<L::Single>(words, rows.sums(), &mut scratch.sums);
-        for ((gamma, alpha), sum) in gamma.iter_mut().zip(alpha).zip(&scratch.sums) {
+        first_pass::<L, F>(words, rows.inverse_sums(), &mut scratch.sums);
+        for ((gamma, alpha), sum) in gamma.iter_mut().zip(alpha).zip(&scratch.sums[..]) {
             *gamma = alpha + sum;
         }
         done = 1;
     }
     loop {
-        let old_enough = done >= BEFORE_DROPS || (is_warm && done > 0);
-        if (few || (may_drop && old_enough))
-            && select(
-                gamma,
-                alpha,
-                n_topics,
-                may_drop && old_enough,
-                death,
-                mass,
-                &mut scratch.alive,
-            )
-        {
+        let drops = may_drop && (done >= BEFORE_DROPS || (is_warm && done > 0));
+        let cut = drops.then_some(cut);
+        if (few || drops) && select::<L>(gamma, alpha, n_topics, cut, mass, &mut scratch.alive) {
             let alive = &mut scratch.alive;
             let mut columns = Columns {
                 values: &mut scratch.columns,
                 width,
                 counts,
                 coef: &mut scratch.coef[..width],
+                partial: &mut scratch.partial,
+                picks: &mut scratch.picks,
             };
-            columns.gather(words, alive);
-            done = finish::<L::Single>(&mut columns, alive, settings, n_topics, done);
+            columns.gather::<L, F>(words, alive);
+            done = finish::<L>(&mut columns, alive, settings, n_topics, done);
             coef.copy_from_slice(&scratch.coef[..slots.len()]);
             gamma.copy_from_slice(alpha);
             theta.fill(0.0);
@@ -207,52 +233,71 @@ fn solve_body<L: Narrow>(
             }
             break;
         }
-        out.ln_scale = -set_theta::<L::Single>(gamma, theta);
+        out.ln_scale = -set_theta::<L>(gamma, theta);
         if done >= settings.max_iterations {
-            coefs::<L::Single>(words, theta, coef);
+            coefs::<L, F>(words, theta, coef);
             break;
         }
-        pass::<L::Single>(words, theta, &mut scratch.sums);
+        pass::<L, F>(words, theta, &mut scratch.sums);
         done += 1;
-        let change = relax::<L::Single>(alpha, theta, &scratch.sums, settings.relax, gamma);
+        let change = relax::<L>(alpha, theta, &scratch.sums, settings.relax, gamma);
         if change < settings.tol * n_topics as f32 {
-            out.ln_scale = -set_theta::<L::Single>(gamma, theta);
-            coefs::<L::Single>(words, theta, coef);
+            out.ln_scale = -set_theta::<L>(gamma, theta);
+            coefs::<L, F>(words, theta, coef);
             break;
         }
     }
     out.iterations = done;
 }
 
-/// Lists the topics that are alive; `false` if they are too many or too little is in them.
+/// Lists the topics that are alive, which have at least `cut` above their alpha; `false` if they are too many or too
+/// little is in them.
 #[inline(always)]
-fn select(
+fn select<L: Lanes32>(
     gamma: &[f32],
     alpha: &[f32],
     n_topics: usize,
-    drop: bool,
-    death: f32,
+    cut: Option<f32>,
     mass: f32,
     alive: &mut Alive,
 ) -> bool {
-    let (mut list, mut n, mut rest) = ([0; MOST + 1], 0, 0.0);
-    for k in 0..n_topics {
-        list[n] = k;
-        let dead = drop && alpha[k] <= LARGEST_ALPHA && gamma[k] - alpha[k] < death;
-        n += usize::from(!dead);
+    assert!(gamma.len() == alpha.len() && gamma.len().is_multiple_of(16));
+    assert!(n_topics <= gamma.len());
+    // Room for one vector more than can go on: how many topics live is asked once a vector.
+    let (mut list, mut n) = ([0; MOST + 16], 0);
+    let mut total = L::splat(0.0);
+    for first in (0..n_topics).step_by(L::N) {
+        // SAFETY: both have whole vectors, as asserted; N divides 16.
+        let (alphas, gammas) =
+            unsafe { (L::load(alpha.as_ptr().add(first)), L::load(gamma.as_ptr().add(first))) };
+        let above = gammas.sub(alphas);
+        total = total.add(above);
+        let mut living = u32::MAX >> (32 - L::N.min(n_topics - first));
+        if let Some(cut) = cut {
+            living &= above.at_least(L::splat(cut)) | !L::splat(LARGEST_ALPHA).at_least(alphas);
+        }
+        while living != 0 {
+            list[n] = first as u32 + living.trailing_zeros();
+            living &= living - 1;
+            n += 1;
+        }
         if n > MOST {
             return false;
         }
-        rest += if dead { gamma[k] - alpha[k] } else { 0.0 };
     }
-    if n == 0 || rest > SMALL_REST * mass {
+    let above = |&k: &u32| gamma[k as usize] - alpha[k as usize];
+    let rest = total.sum() - list[..n].iter().map(above).sum::<f32>();
+    if n == 0 || (cut.is_some() && rest > SMALL_REST * mass) {
         return false;
     }
     alive.clear();
     for &k in &list[..n] {
-        let mortal = drop && alpha[k] <= LARGEST_ALPHA;
-        let death = if mortal { alpha[k] + death } else { 0.0 };
-        alive.push(k, alpha[k], death, gamma[k]);
+        let alpha = alpha[k as usize];
+        let death = match cut {
+            Some(cut) if alpha <= LARGEST_ALPHA => alpha + cut,
+            _ => 0.0,
+        };
+        alive.push(k as usize, alpha, death, gamma[k as usize]);
     }
     true
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Entry;
 use super::mapped::MappedDocs;
 use crate::error::{advice, index};
+use crate::math::kernels::prefetch;
 use crate::{Error, Result};
 
 /// How many bytes of a converted file a walk over all documents leaves in memory.
@@ -115,6 +116,16 @@ impl Corpus {
                     &[]
                 })
             }
+        }
+    }
+
+    /// Asks for the entries of a document, which need not be valid.
+    pub(super) fn prefetch(&self, n: usize) {
+        match &self.storage {
+            Storage::Memory { offsets, entries } => {
+                prefetch(&entries[offsets[n] as usize..offsets[n + 1] as usize]);
+            }
+            Storage::File { docs, .. } => prefetch(docs.doc(n).unwrap_or_default()),
         }
     }
 

@@ -245,6 +245,11 @@ impl Docs {
         self.corpus.doc(self.items.as_ref().map_or(n, |items| items[n] as usize))
     }
 
+    /// Says that a document will be read soon: those of a batch lie far apart.
+    pub(crate) fn prefetch(&self, n: usize) {
+        self.corpus.prefetch(self.items.as_ref().map_or(n, |items| items[n] as usize));
+    }
+
     /// What was found wrong with the documents handed out so far. Only a converted file can be
     /// found wrong that late, since opening it does not read the documents: look here after a pass
     /// over them.

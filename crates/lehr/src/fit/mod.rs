@@ -22,7 +22,7 @@ use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
 use crate::settings::Plan;
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
-use crate::step::update::Updater;
+use crate::step::update::{Deferred, Updater};
 use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
@@ -132,7 +132,7 @@ impl<'a, M: Model> Fit<'a, M> {
 
     /// Algorithm 1, lines 1 to 5, for one pass of the next step: the weighted statistics of S_t.
     fn sum(&mut self, pass: usize, ask: Ask) -> Result<Sums> {
-        let Fit { model, plan, engine, meter, passes, expect, raw, state, .. } = self;
+        let Fit { model, plan, engine, meter, passes, updater, expect, raw, state, .. } = self;
         let (t, pass) = (plan.own_step(state.step + 1), &mut passes[pass]);
         // 1    S_t: the items of this step.
         meter.time(Part::Sample, || pass.draw(t, engine.sizes()));
@@ -147,7 +147,8 @@ impl<'a, M: Model> Fit<'a, M> {
         let (lambda, rows) = (&state.lambda, &mut raw.rows);
         meter.time(Part::Update, || pass.refresh(model, &mut **engine, lambda, rows, expect))?;
         let ask = Ask { shrink: pass.shrink(), ..ask };
-        let work = Work { model: *model, expect, batch: pass.batch(), ask };
+        let defers = !ask.bound && updater.can_defer(pass.is_noisy());
+        let work = Work { model: *model, expect, batch: pass.batch(), ask, defers };
         // 5    s = sum_n w_n E_q[t(theta_n)].
         let sums = meter.time(Part::Local, || engine.sum(work, &mut state.warm, raw))?;
         meter.shift(Part::Local, Part::Anneal, sums.noise_seconds);
@@ -172,7 +173,9 @@ impl<'a, M: Model> Fit<'a, M> {
             }
             meter.iterate(sums.iterations);
             // 6    lambda <- (1 - rho) lambda + rho (eta + N/|S| s), row by row.
-            meter.time(Part::Update, || self.apply(pass, t))?;
+            let deferred = sums.deferred;
+            meter.time(Part::Update, || self.apply(pass, t, deferred))?;
+            meter.shift(Part::Update, Part::Local, self.updater.take_gathering());
         }
         meter.time(Part::Update, || self.learn(t, &hyper_sums))?;
         self.state.step = t;
@@ -188,22 +191,37 @@ impl<'a, M: Model> Fit<'a, M> {
     }
 
     /// Line 6 for one pass; the guard may ask for the same statistics without noise.
-    fn apply(&mut self, pass: usize, t: u64) -> Result<()> {
+    fn apply(&mut self, pass: usize, t: u64, deferred: bool) -> Result<()> {
         let Fit { model, plan, engine, passes, updater, expect, raw, state, .. } = self;
         let (model, pass) = (*model, &mut passes[pass]);
         pass.size_steps(plan, t);
         let State { lambda, warm, .. } = state;
+        let later = if deferred { engine.later() } else { None };
+        if let Some(later) = later {
+            let ask = Ask { shrink: pass.shrink(), ..Ask::STATS };
+            let deferred = Some(Deferred { later, expect, ask });
+            // Rows are not tested, so that nobody asks for noiseless statistics.
+            let none = |_: &RowSet, _: &[usize]| Ok(Stats::empty(0, 0));
+            let (phases, steps) = (pass.phases(), pass.steps());
+            let guarded = updater.apply(model, phases, steps, raw, deferred, none, lambda)?;
+            M::Pass::follow(model, lambda, &raw.rows, expect);
+            state.guard_hits += guarded.hits;
+            state.guard_checks += guarded.noisy;
+            return Ok(());
+        }
         let noiseless = |rows: &RowSet, slots: &[usize]| {
             let (batch, rows) = pass.noiseless(rows, slots);
             let layout = model.layout();
             let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
             stats.rows = rows;
-            let work = Work { model, expect: &*expect, batch: &batch, ask: Ask::STATS };
+            let ask = Ask::STATS;
+            let work = Work { model, expect: &*expect, batch: &batch, ask, defers: false };
             // Items begin where the noisy pass has just left them, so that q is the same.
             engine.sum(work, &mut warm.clone(), &mut stats)?;
             Ok(stats)
         };
-        let guarded = updater.apply(model, pass.phases(), pass.steps(), raw, noiseless, lambda)?;
+        let guarded =
+            updater.apply(model, pass.phases(), pass.steps(), raw, None, noiseless, lambda)?;
         M::Pass::follow(model, lambda, &raw.rows, expect);
         state.guard_hits += guarded.hits;
         state.guard_checks += guarded.noisy;

@@ -114,7 +114,7 @@ fn evaluate<M: Model>(
     let mut expect = M::Expect::default();
     let (batch, rows) = M::Pass::for_bound(model, engine, lambda, items, &mut expect)?;
     stats.rows = rows;
-    let work = Work { model, expect: &expect, batch: &batch, ask: Ask::EVALUATE };
+    let work = Work { model, expect: &expect, batch: &batch, ask: Ask::EVALUATE, defers: false };
     let sums = engine.sum(work, &mut Warm::off(), &mut stats)?;
     Ok((sums.bound, M::Pass::counted(&batch), expect))
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kernels::{reserve, zeros};
+
 /// `n_rows` x `width` numbers.
 ///
 /// ```
@@ -19,7 +21,7 @@ pub struct Table {
 impl Table {
     /// A table of zeros.
     pub fn new(n_rows: usize, width: usize) -> Self {
-        Table { n_rows, width, values: vec![0.0; n_rows * width] }
+        Table { n_rows, width, values: zeros(n_rows * width) }
     }
 
     /// A table from its values, row after row; `None` if they are not `n_rows * width`.
@@ -65,6 +67,7 @@ impl Table {
     /// Changes the number of rows, keeping the memory. What it holds afterwards is not defined.
     pub fn set_rows(&mut self, n_rows: usize) {
         self.n_rows = n_rows;
+        reserve(&mut self.values, n_rows * self.width);
         self.values.resize(n_rows * self.width, 0.0);
     }
 

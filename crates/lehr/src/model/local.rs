@@ -19,13 +19,15 @@ pub trait Local<Expect>: Send + Sync + Sized + Serialize + DeserializeOwned {
     /// Forgets the last shard, keeping the memory.
     fn clear(&mut self);
 
-    /// Adds the statistics of all `shards`, in order, to `out`: those of the rows in `slots`.
+    /// Adds the statistics of all `shards`, in order, to `out`: those of the rows in `slots`, which are
+    /// [`RowSet::part`] rows or the last ones. If they are the `first` shards of a pass, what `out` holds counts as 0.
     fn gather(
         shards: &[Self],
         expect: &Expect,
         rows: &RowSet,
         slots: Range<usize>,
         ask: Ask,
+        first: bool,
         out: &mut [f64],
     );
 
@@ -68,8 +70,12 @@ impl<Expect> Local<Expect> for Stats {
         _rows: &RowSet,
         slots: Range<usize>,
         _ask: Ask,
+        first: bool,
         out: &mut [f64],
     ) {
+        if first {
+            out.fill(0.0);
+        }
         // Each entry's sum runs over the shards in order.
         for shard in shards {
             out.iter_mut().zip(shard.slots(slots.clone())).for_each(|(o, p)| *o += p);

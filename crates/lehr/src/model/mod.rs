@@ -112,6 +112,12 @@ pub trait Model: Sync + Sized {
     /// at least for the rows of the last batch.
     fn global_bound(&self, lambda: &Lambda, expect: &Self::Expect) -> f64;
 
+    /// The same for the statistics of a batch. The batch's own randomness hides what 8 bits of precision do to them, so
+    /// a model may round here, but not in [`Model::refresh`], from which bounds and scores are computed.
+    fn refresh_for_batch(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Self::Expect) {
+        self.refresh(lambda, rows, expect);
+    }
+
     /// The rows of lambda that these items touch: the others neither need expectations nor get
     /// statistics. By default all; see [`Layout::lazy`].
     fn support(&self, _data: &Self::Data, _items: &[u32], rows: &mut RowSet) {

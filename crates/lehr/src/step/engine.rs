@@ -1,6 +1,7 @@
 //! Where line 5 of Algorithm 1 runs: an engine holds the items and sums their statistics, on threads here or
 //! on workers elsewhere. The loop knows the sizes of the data and nothing else of them.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub struct Work<'a, M: Model> {
     pub batch: &'a BatchOf<M>,
     /// What to produce.
     pub ask: Ask,
+    /// Whether the statistics may stay with the engine until [`Engine::later`] is asked for them, row by row.
+    pub defers: bool,
 }
 
 /// What a local pass found beside the statistics.
@@ -52,6 +55,15 @@ pub struct Sums {
     pub iterations: u64,
     /// Seconds that went into noise, where workers draw it.
     pub noise_seconds: f64,
+    /// Whether the statistics are still with the engine.
+    pub deferred: bool,
+}
+
+/// Statistics that are summed when they are asked for: a row is then written while its statistics are in a cache, and
+/// there is no table of them that would be written to memory and read again.
+pub trait Later<Expect>: Sync {
+    /// The statistics of [`RowSet::part`] slots, or of the last ones.
+    fn rows(&self, expect: &Expect, rows: &RowSet, slots: Range<usize>, ask: Ask, out: &mut [f64]);
 }
 
 /// Runs local passes somewhere. Whatever the engine and however many workers it has, the sums have the same
@@ -66,6 +78,11 @@ pub trait Engine<M: Model>: Send {
     /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items begin from
     /// `warm`, if it is on, and leave their local state there if statistics are asked for.
     fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums>;
+
+    /// The statistics of the last pass, if they were deferred.
+    fn later(&self) -> Option<&dyn Later<M::Expect>> {
+        None
+    }
 }
 
 /// The threads of the surrounding rayon pool, on items in this process.
@@ -143,5 +160,9 @@ impl<M: Model> Engine<M> for Threads<'_, M> {
         let sums = M::Pass::sum_on_threads(self, work, warm, stats);
         self.busy = false;
         self.data.fault().map_or(Ok(sums), Err)
+    }
+
+    fn later(&self) -> Option<&dyn Later<M::Expect>> {
+        M::Pass::later(&self.buffers)
     }
 }

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::lambda::Lambda;
 use crate::model::{Model, RowSet, Stats};
 use crate::settings::Plan;
-use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
+use crate::step::engine::{Engine, Later, Sizes, Sums, Threads, Work};
 use crate::step::update::Steps;
 use crate::step::warm::Warm;
 
@@ -114,4 +114,9 @@ pub trait Pass<M: Model>: Sized + Send {
         warm: &mut Warm,
         stats: &mut Stats,
     ) -> Sums;
+
+    /// The statistics that [`Pass::sum_on_threads`] has deferred, if it has.
+    fn later(_buffers: &Self::Buffers) -> Option<&dyn Later<M::Expect>> {
+        None
+    }
 }

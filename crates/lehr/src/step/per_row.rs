@@ -227,7 +227,7 @@ fn run_rows<M: Model<Pass = PerRow>>(
     stats: &mut [f64],
     bounds: &mut [f64],
 ) -> f64 {
-    let Work { model, expect, batch, ask } = *work;
+    let Work { model, expect, batch, ask, .. } = *work;
     let rows: Vec<u32> = slots.clone().map(|slot| batch.rows.row(slot) as u32).collect();
     let starts = &batch.starts[slots.start..=slots.end];
     let listed = starts[0]..starts[rows.len()];

@@ -13,7 +13,7 @@ use crate::math::stop;
 use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound};
 use crate::settings::Plan;
 use crate::step::anneal::{Anneal, Law};
-use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
+use crate::step::engine::{Engine, Later, Sizes, Sums, Threads, Work};
 use crate::step::guard::Guard;
 use crate::step::pass::Pass;
 use crate::step::sample::{Batch, Sampler, split};
@@ -25,6 +25,8 @@ pub struct Shared<L = Stats> {
     sampler: Sampler,
     anneal: Anneal,
     batch: Batch,
+    /// Whether every step uses all items.
+    is_full: bool,
     /// N.
     population: usize,
     /// Whether the guard wants less noise where few items touch a row.
@@ -72,6 +74,7 @@ where
             sampler: Sampler::new(sizes.n_items, plan.batch, plan.sampling, plan.seed, stream),
             anneal,
             batch: Batch::default(),
+            is_full: plan.batch.is_none(),
             population: plan.population,
             // Other laws have no negative weights, or their noise sits on items of another batch.
             shrinks: plan.guard_for(model)? == Guard::Shrink && anneal.law == Law::Gaussian,
@@ -106,7 +109,10 @@ where
         expect: &mut M::Expect,
     ) -> Result<()> {
         engine.support(model, &self.batch.items, rows)?;
-        model.refresh(lambda, rows, expect);
+        match self.is_full {
+            true => model.refresh(lambda, rows, expect),
+            false => model.refresh_for_batch(lambda, rows, expect),
+        }
         Ok(())
     }
 
@@ -183,11 +189,12 @@ where
         warm: &mut Warm,
         stats: &mut Stats,
     ) -> Sums {
-        let Work { model, expect, batch, ask } = work;
+        let Work { model, expect, batch, ask, defers } = work;
         let shards = Shards::new(model, batch.items.len());
         let (data, workers, buffers) = threads.parts();
         buffers.reserve(model, &shards);
-        let Buffers { slots, locals } = buffers;
+        let Buffers { slots, locals, n_later } = buffers;
+        *n_later = 0;
         let mut gather = Gather::new(model, batch, ask, stats);
         for wave in shards.waves() {
             let (slots, locals) = (&mut slots[..wave.len()], &mut locals[..wave.len()]);
@@ -211,9 +218,19 @@ where
                 },
             );
             let bounds = slots.iter().map(|slot| &slot.bounds[..]);
-            gather.wave(expect, shards.places(&wave), bounds, locals, warm, stats);
+            gather.count(shards.places(&wave), bounds, locals, warm);
+            if defers && ask.stats && wave.len() == shards.len() {
+                *n_later = wave.len();
+                gather.sums.deferred = true;
+            } else {
+                gather.add(expect, locals, stats);
+            }
         }
         gather.sums
+    }
+
+    fn later(buffers: &Buffers<L>) -> Option<&dyn Later<M::Expect>> {
+        (buffers.n_later > 0).then_some(buffers)
     }
 }
 
@@ -277,6 +294,18 @@ impl<'a> Gather<'a> {
         warm: &mut Warm,
         stats: &mut Stats,
     ) {
+        self.count(places, bounds, locals, warm);
+        self.add(expect, locals, stats);
+    }
+
+    /// All of a wave but its statistics.
+    fn count<'b, E, L: Local<E>>(
+        &mut self,
+        places: impl Iterator<Item = Range<usize>>,
+        bounds: impl Iterator<Item = &'b [f64]>,
+        locals: &[L],
+        warm: &mut Warm,
+    ) {
         let (batch, ask) = (self.batch, self.ask);
         for ((range, bounds), local) in places.zip(bounds).zip(locals) {
             // Only the items of S_t: those that merely carry noise are somewhere else in time.
@@ -291,17 +320,19 @@ impl<'a> Gather<'a> {
                 warm.keep(&batch.items[range.start..range.start + counted], local.warm());
             }
         }
+    }
+
+    /// The statistics of a wave.
+    fn add<E: Sync, L: Local<E>>(&mut self, expect: &E, locals: &[L], stats: &mut Stats) {
+        let ask = self.ask;
         if ask.stats {
             let is_first = std::mem::take(&mut self.is_first);
             let width = stats.width();
             let Stats { rows, table } = stats;
             let chunk = rows.part(width);
             table.values_mut().par_chunks_mut(chunk * width).enumerate().for_each(|(c, out)| {
-                if is_first {
-                    out.fill(0.0);
-                }
                 let range = c * chunk..c * chunk + out.len() / width;
-                L::gather(locals, expect, rows, range, ask, out);
+                L::gather(locals, expect, rows, range, ask, is_first, out);
             });
         }
     }
@@ -311,11 +342,19 @@ impl<'a> Gather<'a> {
 pub struct Buffers<L> {
     slots: Vec<Slot>,
     locals: Vec<L>,
+    /// How many of the locals have statistics that were deferred.
+    n_later: usize,
+}
+
+impl<E, L: Local<E>> Later<E> for Buffers<L> {
+    fn rows(&self, expect: &E, rows: &RowSet, slots: Range<usize>, ask: Ask, out: &mut [f64]) {
+        L::gather(&self.locals[..self.n_later], expect, rows, slots, ask, true, out);
+    }
 }
 
 impl<L> Default for Buffers<L> {
     fn default() -> Self {
-        Buffers { slots: Vec::new(), locals: Vec::new() }
+        Buffers { slots: Vec::new(), locals: Vec::new(), n_later: 0 }
     }
 }
 

@@ -2,14 +2,19 @@
 //! lambda in its domain.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
 use crate::Result;
 use crate::lambda::{Lambda, Lazy, catch_up};
+use crate::math::kernels::{Isa, prefetch, replace_row, step_row};
 use crate::math::stop;
 use crate::math::table::Table;
-use crate::model::{Layout, Model, RowSet, Stats, Target, check_rows, hyper_of};
+use crate::model::{Ask, Layout, Model, RowSet, Stats, Target, check_rows, hyper_of};
+use crate::step::engine::Later;
 use crate::step::guard::Guard;
 
 /// The size of one update.
@@ -96,14 +101,30 @@ pub struct Updater {
     layout: Layout,
     /// For each slot whether its row is still to be updated.
     pending: Vec<bool>,
+    /// Room for the statistics of some rows, one per thread, where they are deferred.
+    gathered: Vec<Mutex<Vec<f64>>>,
+    /// Nanoseconds of all threads that went into those.
+    gathering: AtomicU64,
 }
 
-/// Rows that one worker updates at a time; part of the definition of the totals. Where none are kept there may be
-/// fewer: rows of wide matrices are long work.
+/// Where the raw statistics are, if not in their table.
+pub struct Deferred<'a, M: Model> {
+    /// They are with the engine.
+    pub later: &'a dyn Later<M::Expect>,
+    /// What they were summed with.
+    pub expect: &'a M::Expect,
+    /// What was asked for.
+    pub ask: Ask,
+}
+
+/// The most rows that one worker updates at a time where no totals are kept: rows of wide matrices are long work.
 const CHUNK: usize = 256;
 
 /// Stretches of rows that each thread has to itself at least, where there are that many rows.
 const CHUNKS_PER_THREAD: usize = 4;
+
+/// How many rows ahead lambda is asked for, since it seldom is in a cache.
+const AHEAD: usize = 8;
 
 /// Rows whose domain is tested together.
 const TESTED: usize = 32;
@@ -111,7 +132,30 @@ const TESTED: usize = 32;
 impl Updater {
     /// An updater for this model.
     pub fn new<M: Model>(model: &M, guard: Guard) -> Self {
-        Updater { guard, layout: model.layout(), pending: Vec::new() }
+        Updater {
+            guard,
+            layout: model.layout(),
+            pending: Vec::new(),
+            gathered: Vec::new(),
+            gathering: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether an update can do with [`Deferred`] statistics: it goes over each row once, and what is there is what
+    /// the row gets.
+    pub fn can_defer(&self, noisy: bool) -> bool {
+        self.layout.lazy && !self.tests(noisy)
+    }
+
+    /// Whether rows are tested before they are written.
+    fn tests(&self, noisy: bool) -> bool {
+        noisy && !self.guard.works_on_entries()
+    }
+
+    /// The seconds that summing deferred statistics took since the last call.
+    pub fn take_gathering(&mut self) -> f64 {
+        let threads = rayon::current_num_threads() as f64;
+        std::mem::take(self.gathering.get_mut()) as f64 * 1e-9 / threads
     }
 
     /// One update of some phases from the raw statistics. `noiseless` makes the noiseless statistics
@@ -123,6 +167,7 @@ impl Updater {
         phases: Range<usize>,
         steps: Steps<'_>,
         raw: &mut Stats,
+        deferred: Option<Deferred<'_, M>>,
         mut noiseless: impl FnMut(&RowSet, &[usize]) -> Result<Stats>,
         lambda: &mut Lambda,
     ) -> Result<Guarded> {
@@ -132,12 +177,14 @@ impl Updater {
             self.decay(model, step.rho, lambda);
         }
         let noisy = steps.any_noisy();
-        let tests = noisy && !self.guard.works_on_entries();
+        let tests = self.tests(noisy);
+        let n_threads = rayon::current_num_threads();
+        self.gathered.resize_with(n_threads.max(self.gathered.len()), Mutex::default);
         let mut quiet = None;
         for phase in phases {
             self.pending.clear();
             self.pending.resize(raw.rows.len(), true);
-            let mut written = self.write(model, phase, steps, tests, raw, lambda);
+            let mut written = self.write(model, phase, steps, tests, raw, &deferred, lambda);
             if tests {
                 let slots = 0..raw.rows.len();
                 let invalid: Vec<usize> =
@@ -160,7 +207,7 @@ impl Updater {
                     }
                 }
                 if !invalid.is_empty() {
-                    written = self.write(model, phase, steps, false, raw, lambda);
+                    written = self.write(model, phase, steps, false, raw, &None, lambda);
                 }
             }
             if !noisy {
@@ -192,6 +239,7 @@ impl Updater {
 
     /// Updates the phase's columns of every pending row of the batch. If it `tests`, noisy rows that
     /// would leave their domain stay as they are, and pending; if not, they go only part of the way.
+    #[allow(clippy::too_many_arguments)]
     fn write<M: Model>(
         &mut self,
         model: &M,
@@ -199,6 +247,7 @@ impl Updater {
         steps: Steps<'_>,
         tests: bool,
         raw: &Stats,
+        deferred: &Option<Deferred<'_, M>>,
         lambda: &mut Lambda,
     ) -> Written {
         let hyper = lambda.hyper.clone();
@@ -215,6 +264,9 @@ impl Updater {
                 shares_prior: self.layout.lazy || matches!(steps, Steps::Each(_)),
             },
             layout: &self.layout,
+            deferred: deferred.as_ref(),
+            gathered: &self.gathered,
+            gathering: &self.gathering,
             test: tests.then_some(self.guard == Guard::RejectBelowPrior),
             halves: !model.domain().is_some_and(|domain| domain.is_valid_when_noiseless())
                 || (noisy && self.guard == Guard::Halve),
@@ -228,7 +280,8 @@ impl Updater {
         // Rows rise with their slots, so every chunk of slots has a stretch of the table to itself.
         let n_slots = raw.rows.len();
         let fair = n_slots.div_ceil(CHUNKS_PER_THREAD * rayon::current_num_threads());
-        let length = if totals.is_some() { CHUNK } else { fair.clamp(1, CHUNK) };
+        // Totals are sums over such stretches, whose length must not depend on the threads then.
+        let length = if totals.is_some() { raw.rows.part(width) } else { fair.clamp(1, CHUNK) };
         let mut values = table.values_mut();
         let mut first_row = 0;
         let mut tasks = Vec::with_capacity(n_slots.div_ceil(length));
@@ -288,6 +341,9 @@ struct Chunk<'a, M: Model> {
     steps: Steps<'a>,
     row: RowUpdate<'a, M>,
     layout: &'a Layout,
+    deferred: Option<&'a Deferred<'a, M>>,
+    gathered: &'a [Mutex<Vec<f64>>],
+    gathering: &'a AtomicU64,
     /// Whether noisy rows are tested first, and if so, how strictly.
     test: Option<bool>,
     /// Whether rows that would leave their domain may still be found, and are halved.
@@ -312,30 +368,43 @@ struct Stretch<'a> {
 impl<M: Model> Chunk<'_, M> {
     /// Updates the pending rows of a stretch; `gain` collects what they gain, if it has room.
     fn update(&self, stretch: Stretch<'_>, gain: &mut [f64]) -> Written {
-        let Chunk { steps, row, layout, test, halves } = self;
+        let Chunk { steps, row, layout, test, halves, .. } = self;
         let Stretch { first, pending, from, rows, marks, now } = stretch;
         let (model, width) = (row.model, layout.width);
         let mut buffers = Buffers::new(layout);
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let mut gathered = self.gathered[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Deferred { later, expect, ask }) = self.deferred {
+            let began = Instant::now();
+            gathered.resize(pending.len() * width, 0.0);
+            later.rows(expect, &row.raw.rows, first..first + pending.len(), *ask, &mut gathered);
+            self.gathering.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        }
         let mut halved = 0;
         let (mut tested, mut proposals) = (Vec::new(), Vec::new());
         for i in 0..pending.len() {
             if pending[i] {
                 stop::check();
                 let (r, step) = (row.raw.rows.row(first + i), steps.at(first + i));
+                if i + AHEAD < pending.len() {
+                    let soon = row.raw.rows.row(first + i + AHEAD) - from;
+                    prefetch(&rows[soon * width..][..width]);
+                }
                 let old = &mut rows[(r - from) * width..][..width];
+                let own = self.deferred.map(|_| &gathered[i * width..][..width]);
                 let mark = marks.get(r - from).map(|&since| (since, now));
-                row.propose(layout, r, step, mark, old, &mut buffers);
+                let is_finite = row.propose(layout, r, step, mark, own, old, &mut buffers);
                 if let Some(since) = marks.get_mut(r - from) {
                     *since = now;
                 }
                 let new = &mut buffers.new;
                 if test.is_some() && step.noisy {
-                    if is_finite(new) {
+                    if is_finite {
                         tested.push((i, r));
                         proposals.extend_from_slice(new);
                     }
                 } else {
-                    if !(is_finite(new) && (!halves || model.in_domain(r, new))) {
+                    if !(is_finite && (!halves || model.in_domain(r, new))) {
                         halved += 1;
                         halve(model, r, old, new);
                     }
@@ -367,10 +436,11 @@ impl<M: Model> Chunk<'_, M> {
 
 /// Replaces a row; what it gains is added to `gain`, if that has room.
 fn replace(old: &mut [f64], new: &[f64], gain: &mut [f64]) {
-    for ((gain, new), old) in gain.iter_mut().zip(new).zip(&*old) {
-        *gain += new - old;
+    if gain.is_empty() {
+        old.copy_from_slice(new);
+    } else {
+        replace_row(Isa::detect(), old, new, gain);
     }
-    old.copy_from_slice(new);
 }
 
 /// All that the update of a row depends on, but for the row.
@@ -405,16 +475,18 @@ impl Buffers {
 impl<M: Model> RowUpdate<'_, M> {
     /// `new <- (1 - rho) old + rho (eta + scale * natural(raw))` in the phase's columns. A lazy row
     /// carries its `mark` (ln P when it was stored, ln P now), in which this step's decay is included;
-    /// `old` is then brought up to date.
+    /// `old` is then brought up to date. Returns whether the new row is finite.
+    #[allow(clippy::too_many_arguments)]
     fn propose(
         &self,
         layout: &Layout,
         row: usize,
         step: Step,
         mark: Option<(f64, f64)>,
+        own: Option<&[f64]>,
         old: &mut [f64],
         buffers: &mut Buffers,
-    ) {
+    ) -> bool {
         let RowUpdate { model, phase, raw, hyper, clamp, shares_prior } = *self;
         let Buffers { eta, eta_row, new, clamped } = buffers;
         if eta_row.is_none_or(|of| of != row && !shares_prior) {
@@ -428,25 +500,29 @@ impl<M: Model> RowUpdate<'_, M> {
         }
         let columns = layout.phases[phase].columns.clone();
         let part = &mut new[columns.clone()];
-        model.to_natural(Target { hyper, phase, row, old }, raw, part);
+        match own {
+            // In a model with lazy rows, statistics are natural parameters.
+            Some(own) => part.copy_from_slice(own),
+            None => model.to_natural(Target { hyper, phase, row, old }, raw, part),
+        }
+        let (old, eta) = (&old[columns.clone()], &eta[columns]);
+        if mark.is_some() {
+            let (factor, mut is_finite) = (step.rho * step.scale, false);
+            step_row(Isa::detect(), old, factor, clamp, part, clamped, &mut is_finite);
+            return is_finite;
+        }
         if clamp {
             for p in part.iter_mut() {
                 *clamped += u64::from(*p < 0.0);
                 *p = p.max(0.0);
             }
         }
-        let (old, eta) = (&old[columns.clone()], &eta[columns]);
-        if mark.is_some() {
-            for (p, &old) in part.iter_mut().zip(old) {
-                *p = old + step.rho * step.scale * *p;
-            }
-            return;
-        }
         part.iter_mut().zip(eta).for_each(|(p, &eta)| *p = eta + step.scale * *p);
         // rho = 1 must give the target's bits, also where the old value is huge.
         if step.rho < 1.0 {
             part.iter_mut().zip(old).for_each(|(p, &old)| *p = old + step.rho * (*p - old));
         }
+        is_finite(new)
     }
 }
 
@@ -487,7 +563,7 @@ pub(crate) fn follow_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
     let same = |_: &RowSet, _: &[usize]| Ok(raw.clone());
     let phases = 0..layout.phases.len();
     let applied =
-        updater.apply(model, phases, Steps::All(step), &mut raw.clone(), same, &mut lambda);
+        updater.apply(model, phases, Steps::All(step), &mut raw.clone(), None, same, &mut lambda);
     debug_assert!(applied.is_ok());
     table.values_mut().copy_from_slice(lambda.table().values());
 }

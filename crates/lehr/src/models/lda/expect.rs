@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Lda, split_hyper};
 use crate::lambda::Lambda;
-use crate::math::kernels::{TopicRows, inverse_totals, pad_topics};
+use crate::math::kernels::{Decay, RowFormat, TopicRows, inverse_totals, pad_topics};
 use crate::math::special::digamma;
 use crate::math::stop;
 use crate::model::{Model, RowSet};
@@ -14,12 +14,12 @@ use crate::model::{Model, RowSet};
 const CHUNK: usize = 64;
 
 /// How many rows ahead lambda is asked for, since it seldom is in a cache.
-const AHEAD: usize = 2;
+const AHEAD: usize = 8;
 
 /// The expectations of the words of a batch: exp(E[ln beta_kw]) by word, and alpha.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Expect {
-    /// A row per slot, f32.
+    /// A row per slot.
     pub(super) rows: TopicRows,
     /// The same in f64 for the exact mode, K numbers per slot, each row up to a factor.
     pub(super) exact: Vec<f64>,
@@ -29,6 +29,8 @@ pub struct Expect {
     pub(super) alpha: Vec<f64>,
     /// Alpha as the kernels want it, padded with 0.
     pub(super) alpha32: Vec<f32>,
+    /// digamma(alpha), which most topics of a document have.
+    pub(super) digamma_alpha: Vec<f64>,
 }
 
 impl Expect {
@@ -50,6 +52,7 @@ impl Expect {
             },
             alpha: self.alpha.clone(),
             alpha32: self.alpha32.clone(),
+            digamma_alpha: self.digamma_alpha.clone(),
         }
     }
 
@@ -58,7 +61,8 @@ impl Expect {
         let n_topics = self.alpha.len();
         if self.exact.is_empty() {
             let scale = f64::from(self.rows.ln_scale()[slot]).exp();
-            return self.rows.row(slot)[..n_topics].iter().map(|&b| scale * f64::from(b)).collect();
+            let entry = |topic| scale * f64::from(self.rows.entry(slot, topic));
+            return (0..n_topics).map(entry).collect();
         }
         let scale = self.exact_ln_scale[slot].exp();
         self.exact[slot * n_topics..][..n_topics].iter().map(|b| scale * b).collect()
@@ -66,31 +70,34 @@ impl Expect {
 }
 
 /// Fills `expect` for the given rows of lambda.
-pub(super) fn refresh(lda: &Lda, lambda: &Lambda, rows: &RowSet, expect: &mut Expect) {
+pub(super) fn refresh(
+    lda: &Lda,
+    lambda: &Lambda,
+    rows: &RowSet,
+    format: RowFormat,
+    expect: &mut Expect,
+) {
     let (eta, alpha, _) = split_hyper(&lambda.hyper);
     let n_topics = lda.params.topics;
-    let prior = vec![eta; n_topics];
     expect.alpha = alpha.to_vec();
     expect.alpha32 = alpha.iter().map(|&a| a as f32).collect();
     expect.alpha32.resize(pad_topics(n_topics), 0.0);
+    expect.digamma_alpha = alpha.iter().map(|&alpha| digamma(alpha)).collect();
     if lda.params.exact {
-        return refresh_exact(lda, lambda, rows, &prior, expect);
+        return refresh_exact(lda, lambda, rows, &vec![eta; n_topics], expect);
     }
     let mut inverse = vec![0.0; pad_topics(n_topics)];
     inverse_totals(lambda.totals(), &mut inverse);
-    expect.rows.resize(rows.len(), n_topics);
-    expect.rows.par_chunks_mut(CHUNK).for_each_init(
-        || vec![0.0; n_topics],
-        |buffer, mut chunk| {
-            stop::check();
-            let last = chunk.range().end - 1;
-            for (i, slot) in chunk.range().enumerate() {
-                lambda.prefetch(rows.row((slot + AHEAD).min(last)));
-                lambda.read(rows.row(slot), &prior, buffer);
-                chunk.fill_row(lda.isa, i, buffer, &inverse);
-            }
-        },
-    );
+    expect.rows.resize(rows.len(), n_topics, format);
+    expect.rows.par_chunks_mut(CHUNK).for_each(|mut chunk| {
+        stop::check();
+        let last = chunk.range().end - 1;
+        for (i, slot) in chunk.range().enumerate() {
+            lambda.prefetch(rows.row((slot + AHEAD).min(last)));
+            let (stored, p) = lambda.stored(rows.row(slot));
+            chunk.fill_row(lda.isa, i, stored, Decay { p, eta }, &inverse);
+        }
+    });
 }
 
 fn refresh_exact(lda: &Lda, lambda: &Lambda, rows: &RowSet, prior: &[f64], expect: &mut Expect) {

@@ -8,7 +8,8 @@ use super::expect::Expect;
 use super::{Lda, LearnAlpha, bound};
 use crate::data::Docs;
 use crate::math::kernels::{
-    DocumentScratch, Isa, Solve, gather_word, pad_topics, solve_document, solve_document_exact,
+    Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, gather_word, pad_topics, solve_document,
+    solve_document_exact,
 };
 use crate::math::special::digamma;
 use crate::math::stop;
@@ -19,37 +20,28 @@ use crate::model::{Ask, Layout, Local, RowSet, Shard};
 pub struct Documents {
     n_topics: usize,
     isa: Isa,
-    /// exp(E[ln theta]) of every document, up to a factor; padded rows.
-    theta: Vec<f32>,
+    /// exp(E[ln theta]) of every document, up to a factor, stored as the words' rows are.
+    theta: Aligned,
+    format: RowFormat,
     /// The same in the exact mode, where `theta` stays empty.
     theta64: Vec<f64>,
     /// w_n of every document.
     weights: Vec<f64>,
-    /// The words of all documents, by the part of the rows that they are gathered with.
-    parts: Vec<Part>,
+    /// The slots of all documents' words, document after document, rising within each.
+    slots: Vec<u32>,
+    /// count / z of each.
+    coefs: Vec<f32>,
+    /// The same in the exact mode, where `coefs` stays empty.
+    coefs64: Vec<f64>,
+    /// The rows that are gathered together.
+    part: usize,
+    /// For every document and part where the document's words end that are in the part, in `slots`.
+    ends: Vec<u32>,
     /// gamma of every document, K numbers each.
     gamma: Vec<f32>,
     /// E[ln theta] of every document, if alpha is learned.
     ln_theta: Vec<f64>,
     iterations: u64,
-}
-
-/// Words of the documents.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Part {
-    found: Vec<Found>,
-    /// count / z of each in the exact mode.
-    coefs64: Vec<f64>,
-}
-
-/// A word of a document.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Found {
-    slot: u32,
-    /// The document's place in the shard.
-    doc: u32,
-    /// count / z.
-    coef: f32,
 }
 
 /// The buffers of one worker.
@@ -61,9 +53,9 @@ pub struct Scratch {
     counts64: Vec<f64>,
     coef: Vec<f32>,
     coef64: Vec<f64>,
-    gamma: Vec<f32>,
+    gamma: Aligned,
     pub(super) gamma64: Vec<f64>,
-    theta: Vec<f32>,
+    theta: Aligned,
     theta64: Vec<f64>,
     warm32: Vec<f32>,
     warm64: Vec<f64>,
@@ -165,8 +157,8 @@ impl Lda {
             return iterations;
         }
         coef.resize(n_words, 0.0);
-        gamma.resize(stride, 0.0);
-        theta.resize(stride, 0.0);
+        gamma.resize(stride);
+        theta.resize(stride);
         warm32.clear();
         if !warm.is_empty() {
             warm32.extend_from_slice(warm);
@@ -254,9 +246,10 @@ pub(super) fn step(
     bounds: &mut [f64],
 ) {
     let n_topics = lda.params.topics;
-    let part = shard.rows.part(n_topics);
-    out.parts.resize_with(shard.rows.len().div_ceil(part).max(out.parts.len()), Part::default);
+    out.part = shard.rows.part(n_topics);
+    let n_parts = shard.rows.len().div_ceil(out.part);
     out.isa = lda.isa;
+    out.format = expect.rows.format();
     out.weights.extend_from_slice(shard.weights);
     let learns = lda.params.learned_alpha() != LearnAlpha::No;
     for (d, &n) in shard.items.iter().enumerate() {
@@ -278,21 +271,55 @@ pub(super) fn step(
         if learns {
             let gamma = lda.gamma_of_one(expect, scratch);
             let total = digamma(gamma.iter().sum());
-            out.ln_theta.extend(gamma.iter().map(|&gamma| digamma(gamma) - total));
+            let priors = expect.alpha.iter().zip(&expect.digamma_alpha);
+            out.ln_theta.extend(gamma.iter().zip(priors).map(|(&gamma, (&alpha, &of_alpha))| {
+                // Most topics are not in the document.
+                if gamma == alpha { of_alpha - total } else { digamma(gamma) - total }
+            }));
         }
-        for (i, &slot) in scratch.slots.iter().enumerate() {
-            let part = &mut out.parts[slot as usize / part];
-            let coef = scratch.coef.get(i).copied().unwrap_or(0.0);
-            part.found.push(Found { slot, doc: d as u32, coef });
-            if lda.params.exact {
-                part.coefs64.push(scratch.coef64[i]);
-            }
-        }
+        out.push_words(&scratch.slots, n_parts);
         if lda.params.exact {
+            out.coefs64.extend_from_slice(&scratch.coef64);
             out.theta64.extend_from_slice(&scratch.theta64);
         } else {
-            out.theta.extend_from_slice(&scratch.theta);
+            out.coefs.extend_from_slice(&scratch.coef);
+            let first = out.theta.len();
+            out.theta.resize(first + out.format.words(n_topics));
+            out.format.store(lda.isa, &scratch.theta, &mut out.theta[first..]);
         }
+    }
+}
+
+impl Documents {
+    /// Adds the words of a document.
+    fn push_words(&mut self, slots: &[u32], n_parts: usize) {
+        let first = self.slots.len();
+        self.slots.extend_from_slice(slots);
+        let before = self.ends.len();
+        self.ends.resize(before + n_parts, 0);
+        let ends = &mut self.ends[before..];
+        let shift = self.part.trailing_zeros();
+        for (i, &slot) in slots.iter().enumerate() {
+            ends[(slot >> shift) as usize] = (first + i + 1) as u32;
+        }
+        // A part without words ends where the one before it does.
+        let mut end = first as u32;
+        for e in ends {
+            end = end.max(*e);
+            *e = end;
+        }
+    }
+
+    /// The words of each document, in order, that are in part number `at`, by their places in `slots`.
+    fn words_in(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let n_docs = self.weights.len();
+        let n_parts = self.ends.len() / n_docs.max(1);
+        (0..n_docs).map(move |doc| {
+            let i = doc * n_parts + at;
+            // The first part of a document begins where the last of the one before it ends.
+            let begin = if i == 0 { 0 } else { self.ends[i - 1] };
+            begin as usize..self.ends[i] as usize
+        })
     }
 }
 
@@ -301,10 +328,15 @@ impl Local<Expect> for Documents {
         Documents {
             n_topics: layout.width,
             isa: Isa::Portable,
-            theta: Vec::new(),
+            theta: Aligned::default(),
+            format: RowFormat::default(),
             theta64: Vec::new(),
             weights: Vec::new(),
-            parts: Vec::new(),
+            slots: Vec::new(),
+            coefs: Vec::new(),
+            coefs64: Vec::new(),
+            part: 1,
+            ends: Vec::new(),
             gamma: Vec::new(),
             ln_theta: Vec::new(),
             iterations: 0,
@@ -317,11 +349,11 @@ impl Local<Expect> for Documents {
         self.weights.clear();
         self.gamma.clear();
         self.ln_theta.clear();
+        self.slots.clear();
+        self.coefs.clear();
+        self.coefs64.clear();
+        self.ends.clear();
         self.iterations = 0;
-        for part in &mut self.parts {
-            part.found.clear();
-            part.coefs64.clear();
-        }
     }
 
     fn gather(
@@ -330,98 +362,108 @@ impl Local<Expect> for Documents {
         rows: &RowSet,
         slots: Range<usize>,
         ask: Ask,
+        first: bool,
         out: &mut [f64],
     ) {
-        let Some(&Documents { n_topics, isa, .. }) = shards.first() else { return };
-        let at = slots.start / rows.part(n_topics);
-        let parts =
-            || shards.iter().enumerate().filter_map(|(s, shard)| Some((s, shard.parts.get(at)?)));
-        // The words' entries in order of words, and for each word in order of documents.
-        let mut ends = vec![0usize; slots.len() + 1];
-        for (_, part) in parts() {
-            part.found.iter().for_each(|f| ends[f.slot as usize - slots.start + 1] += 1);
-        }
-        for i in 0..slots.len() {
-            ends[i + 1] += ends[i];
-        }
-        let n_entries = ends[slots.len()];
-        let mut next = ends.clone();
-        let shrinks: Vec<f64> = slots.clone().map(|slot| shrink(rows, slot, ask.shrink)).collect();
-        let mut entries = Entries::new(n_entries, !expect.exact.is_empty());
-        let firsts: Vec<usize> = shards
-            .iter()
-            .scan(0, |first, shard| Some(std::mem::replace(first, *first + shard.weights.len())))
-            .collect();
-        for (s, part) in parts() {
-            for (i, &Found { slot, doc, coef }) in part.found.iter().enumerate() {
-                let place = &mut next[slot as usize - slots.start];
-                let doc = doc as usize;
-                let shrink = shrinks[slot as usize - slots.start];
-                let weight = 1.0 + shrink * (shards[s].weights[doc] - 1.0);
-                entries.docs[*place] = (firsts[s] + doc) as u32;
-                if entries.exact.is_empty() {
-                    entries.coefs[*place] = (weight * f64::from(coef)) as f32;
-                } else {
-                    entries.exact[*place] = weight * part.coefs64[i];
-                }
-                *place += 1;
+        let Some(&Documents { n_topics, isa, part, .. }) = shards.first() else { return };
+        let at = slots.start / part;
+        let slot_of = |slot: u32| slot as usize - slots.start;
+        // Where the documents of each word begin, in order of words and for each word in order of documents.
+        let mut starts = vec![0usize; slots.len() + 1];
+        for shard in shards {
+            for words in shard.words_in(at) {
+                shard.slots[words].iter().for_each(|&slot| starts[slot_of(slot) + 1] += 1);
             }
         }
-        let stride = pad_topics(n_topics);
-        if expect.exact.is_empty() {
-            let thetas: Vec<&[f32]> =
-                shards.iter().flat_map(|shard| shard.theta.chunks_exact(stride)).collect();
+        for i in 0..slots.len() {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let shrinks: Vec<f64> = slots.clone().map(|slot| shrink(rows, slot, ask.shrink)).collect();
+        let is_exact = !expect.exact.is_empty();
+        let mut found = vec![Share::default(); starts[slots.len()]];
+        let mut exact = vec![0.0; if is_exact { found.len() } else { 0 }];
+        let mut doc = 0;
+        for shard in shards {
+            for (words, &weight) in shard.words_in(at).zip(&shard.weights) {
+                for i in words {
+                    let slot = slot_of(shard.slots[i]);
+                    let weight = 1.0 + shrinks[slot] * (weight - 1.0);
+                    let place = next[slot];
+                    next[slot] += 1;
+                    if is_exact {
+                        found[place].doc = doc;
+                        exact[place] = weight * shard.coefs64[i];
+                    } else {
+                        let coef = (weight * f64::from(shard.coefs[i])) as f32;
+                        found[place] = Share { doc, coef };
+                    }
+                }
+                doc += 1;
+            }
+        }
+        if !is_exact {
+            let format = expect.rows.format();
+            let width = format.words(n_topics);
+            let thetas = shards.iter().flat_map(|shard| shard.theta.chunks_exact(width));
+            let thetas = Thetas::new(format, n_topics, thetas);
             for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
                 stop::check();
-                let range = ends[i]..ends[i + 1];
-                let (docs, coefs) = (&entries.docs[range.clone()], &entries.coefs[range]);
-                gather_word(isa, docs, coefs, &thetas, expect.rows.row(slots.start + i), out);
+                let row = expect.rows.row(slots.start + i);
+                gather_word(isa, &found[starts[i]..starts[i + 1]], &thetas, row, first, out);
             }
             return;
         }
         let thetas: Vec<&[f64]> =
             shards.iter().flat_map(|shard| shard.theta64.chunks_exact(n_topics)).collect();
+        if first {
+            out.fill(0.0);
+        }
         for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
             let row = &expect.exact[(slots.start + i) * n_topics..][..n_topics];
-            for e in ends[i]..ends[i + 1] {
-                let theta = thetas[entries.docs[e] as usize];
+            for e in starts[i]..starts[i + 1] {
+                let theta = thetas[found[e].doc as usize];
                 for ((out, b), theta) in out.iter_mut().zip(row).zip(theta) {
-                    *out += b * entries.exact[e] * theta;
+                    *out += b * exact[e] * theta;
                 }
             }
         }
     }
 
     fn renumber(&mut self, from: &RowSet, to: &RowSet) {
-        let part = to.part(self.n_topics);
-        let mut parts: Vec<Part> = Vec::new();
-        parts.resize_with(to.len().div_ceil(part), Part::default);
-        for old in &self.parts {
-            for (i, found) in old.found.iter().enumerate() {
-                let slot = to.slot(from.row(found.slot as usize));
-                let new = &mut parts[slot / part];
-                new.found.push(Found { slot: slot as u32, ..*found });
-                new.coefs64.extend(old.coefs64.get(i));
-            }
+        let slots = std::mem::take(&mut self.slots);
+        let last = self.ends.len() / self.weights.len().max(1);
+        let ends: Vec<u32> = self.ends.chunks_exact(last.max(1)).map(|ends| ends[last - 1]).collect();
+        self.ends.clear();
+        self.part = to.part(self.n_topics);
+        let n_parts = to.len().div_ceil(self.part);
+        let mut begin = 0;
+        for end in ends {
+            let words = slots[begin..end as usize].iter();
+            let words: Vec<u32> =
+                words.map(|&slot| to.slot(from.row(slot as usize)) as u32).collect();
+            self.push_words(&words, n_parts);
+            begin = end as usize;
         }
-        // A word's entries stand in the order of documents; those of different words may mix.
-        self.parts = parts;
     }
 
     fn append(&mut self, next: Self) -> bool {
-        let before = self.weights.len() as u32;
-        self.theta.extend(next.theta);
+        let before = self.slots.len() as u32;
+        self.part = next.part;
+        self.isa = next.isa;
+        self.format = next.format;
+        let first = self.theta.len();
+        self.theta.resize(first + next.theta.len());
+        self.theta[first..].copy_from_slice(&next.theta);
         self.theta64.extend(next.theta64);
         self.weights.extend(next.weights);
         self.gamma.extend(next.gamma);
         self.ln_theta.extend(next.ln_theta);
+        self.slots.extend(next.slots);
+        self.coefs.extend(next.coefs);
+        self.coefs64.extend(next.coefs64);
+        self.ends.extend(next.ends.iter().map(|end| before + end));
         self.iterations += next.iterations;
-        self.parts.resize_with(next.parts.len().max(self.parts.len()), Part::default);
-        for (part, next) in self.parts.iter_mut().zip(next.parts) {
-            let moved = next.found.into_iter().map(|f| Found { doc: before + f.doc, ..f });
-            part.found.extend(moved);
-            part.coefs64.extend(next.coefs64);
-        }
         true
     }
 
@@ -439,20 +481,6 @@ impl Local<Expect> for Documents {
 
     fn iterations(&self) -> u64 {
         self.iterations
-    }
-}
-
-/// The words of one part in order: documents and weighted coefs.
-struct Entries {
-    docs: Vec<u32>,
-    coefs: Vec<f32>,
-    exact: Vec<f64>,
-}
-
-impl Entries {
-    fn new(n: usize, exact: bool) -> Self {
-        let (single, double) = if exact { (0, n.max(1)) } else { (n, 0) };
-        Entries { docs: vec![0; n], coefs: vec![0.0; single], exact: vec![0.0; double] }
     }
 }
 

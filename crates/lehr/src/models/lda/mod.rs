@@ -32,7 +32,7 @@ pub use stored::Frozen;
 
 use crate::data::{Docs, Vocabulary};
 use crate::lambda::Lambda;
-use crate::math::kernels::Isa;
+use crate::math::kernels::{Isa, RowFormat};
 use crate::math::rng::Address;
 use crate::math::table::Table;
 use crate::model::{
@@ -166,7 +166,10 @@ impl Model for Lda {
     fn support(&self, data: &Docs, items: &[u32], rows: &mut RowSet) {
         let mut words = Vec::new();
         rows.collect(|touch| {
-            for &n in items {
+            for (i, &n) in items.iter().enumerate() {
+                if let Some(&soon) = items.get(i + 2) {
+                    data.prefetch(soon as usize);
+                }
                 words.clear();
                 words.extend(data.doc(n as usize).iter().map(|entry| entry.word));
                 touch(&words);
@@ -176,7 +179,11 @@ impl Model for Lda {
     }
 
     fn refresh(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Expect) {
-        expect::refresh(self, lambda, rows, expect);
+        expect::refresh(self, lambda, rows, RowFormat::Whole, expect);
+    }
+
+    fn refresh_for_batch(&self, lambda: &Lambda, rows: &RowSet, expect: &mut Expect) {
+        expect::refresh(self, lambda, rows, RowFormat::Pairs, expect);
     }
 
     fn scratch(&self) -> Scratch {
