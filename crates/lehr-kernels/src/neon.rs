@@ -74,7 +74,6 @@ impl Neon {
     /// The words shifted to the left by `bits`, to the right if they are negative.
     #[inline(always)]
     fn shift(self, bits: i64) -> Self {
-        // With a constant count the compiler emits the immediate form.
         let words = |a| lane!(vshlq_u64(vreinterpretq_u64_f64(a), vdupq_n_s64(bits)));
         self.map(|a| lane!(vreinterpretq_f64_u64(words(a))))
     }
@@ -150,7 +149,8 @@ impl Lanes for Neon {
     }
     #[inline(always)]
     fn scale_by_power(self, magic: Self) -> Self {
-        self.add_words(magic.shift_left(52))
+        let power = |m| lane!(vshlq_n_u64::<52>(vreinterpretq_u64_f64(m)));
+        self.add_words(magic.map(|m| lane!(vreinterpretq_f64_u64(power(m)))))
     }
     #[inline(always)]
     unsafe fn transpose(
