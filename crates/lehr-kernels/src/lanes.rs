@@ -1,4 +1,4 @@
-//! A vector of f64 lanes: portable, AVX2 + FMA, AVX-512. Every operation works lane by lane, so the
+//! A vector of f64 lanes: portable, AVX2 + FMA, AVX-512; NEON is in `neon.rs`. Every operation works lane by lane, so the
 //! bits of a result do not depend on how many lanes there are.
 
 /// What the kernels need of a vector register.

@@ -1,7 +1,7 @@
-//! A vector of f32 lanes: portable, AVX2 + FMA, AVX-512, and which one goes with which f64 lanes.
+//! A vector of f32 lanes: portable, AVX2 + FMA, AVX-512 (NEON: `neon.rs`), and which one goes with which f64 lanes.
 //!
 //! Unlike the f64 lanes these also hold parts of one sum (a row of topics), so results of different
-//! instruction sets agree to rounding only; within one set they are always the same bits.
+//! instruction sets agree to rounding only (NEON and AVX2 in all bits); within one set they are always the same bits.
 
 use super::lanes::{self, Lanes};
 

@@ -6,9 +6,9 @@
 //! and so that it can be run under Miri and valgrind by itself. Use it through `lehr::math`.
 //!
 //! Every f64 kernel puts independent results into the lanes (items, components or draws), never parts
-//! of one sum. So AVX2 and AVX-512 give the same bits, and no sum depends on the vector's width. So do
-//! the f32 sums over ratings and the f32 normals. The f32 kernels of topics do sum over lanes: there,
-//! instruction sets agree to rounding.
+//! of one sum. So AVX2, AVX-512 and NEON give the same bits, and no sum depends on the vector's width. So
+//! do the f32 sums over ratings and the f32 normals. The f32 kernels of topics do sum over lanes: there,
+//! instruction sets agree to rounding, and AVX2 and NEON, whose vectors have as many lanes here, in all bits.
 
 #![allow(
     unsafe_code,
@@ -25,6 +25,8 @@ mod blend;
 mod lanes;
 mod lanes32;
 mod words32;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod digamma;
 mod gaussian;
 mod sparse;
@@ -68,6 +70,8 @@ pub enum Isa {
     Avx2,
     /// x86-64 with AVX-512 F and BW.
     Avx512,
+    /// aarch64, all of which has NEON.
+    Neon,
 }
 
 impl fmt::Display for Isa {
@@ -76,6 +80,7 @@ impl fmt::Display for Isa {
             Isa::Portable => "portable",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
+            Isa::Neon => "neon",
         })
     }
 }
@@ -95,7 +100,13 @@ impl Isa {
                 return Isa::Avx2;
             }
         }
-        Isa::Portable
+        if cfg!(target_arch = "aarch64") { Isa::Neon } else { Isa::Portable }
+    }
+
+    /// Whether a multiply-add is rounded once. Sets that do so give the same f64 bits; portable kernels do where every
+    /// CPU of the architecture has the instruction.
+    pub const fn fuses(self) -> bool {
+        !matches!(self, Isa::Portable) || cfg!(target_arch = "aarch64")
     }
 
     /// All that this CPU has, for tests that compare them.
@@ -104,6 +115,7 @@ impl Isa {
             Isa::Portable => vec![Isa::Portable],
             Isa::Avx2 => vec![Isa::Portable, Isa::Avx2],
             Isa::Avx512 => vec![Isa::Portable, Isa::Avx2, Isa::Avx512],
+            Isa::Neon => vec![Isa::Portable, Isa::Neon],
         }
     }
 }
@@ -163,9 +175,12 @@ macro_rules! dispatch {
                     _ => {}
                 }
             }
+            #[cfg(target_arch = "aarch64")]
+            if isa == Isa::Neon {
+                return $body::<$crate::neon::Neon>($($arg),*);
+            }
             let _ = isa;
-            // aarch64 always has a fused multiply-add; plain x86-64 does not.
-            $body::<lanes::Portable<{ cfg!(target_arch = "aarch64") }>>($($arg),*)
+            $body::<lanes::Portable<{ Isa::Portable.fuses() }>>($($arg),*)
         }
     };
 }

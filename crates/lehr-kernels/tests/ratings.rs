@@ -330,11 +330,7 @@ fn a_single_normal_depends_on_address_and_index_alone() {
             for n in sizes(0..=67).chain(longer([128, 200, 500])) {
                 let part = normals_f32(isa, &address, first, n);
                 let same = |x: &f32, y: &f32| {
-                    if isa == Isa::Portable {
-                        (x - y).abs() < 2e-6
-                    } else {
-                        x.to_bits() == y.to_bits()
-                    }
+                    if isa.fuses() { x.to_bits() == y.to_bits() } else { (x - y).abs() < 2e-6 }
                 };
                 assert!(part.iter().zip(&all[first..]).all(|(x, y)| same(x, y)), "{isa:?} {n}");
             }

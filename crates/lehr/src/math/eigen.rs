@@ -28,8 +28,14 @@ pub fn symmetric_eigen(n: usize, a: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
                 }
                 rotated = true;
                 let theta = 0.5 * (a[q * n + q] - a[p * n + p]) / off;
-                let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
-                let c = 1.0 / t.hypot(1.0);
+                // Not `hypot`, whose last bit depends on the system; and no square that could overflow.
+                let t = if theta.abs() > 1.0 {
+                    let inverse = 1.0 / theta;
+                    inverse / (1.0 + (1.0 + inverse * inverse).sqrt())
+                } else {
+                    theta.signum() / (theta.abs() + (1.0 + theta * theta).sqrt())
+                };
+                let c = 1.0 / (1.0 + t * t).sqrt();
                 let s = t * c;
                 for k in 0..n {
                     let (x, y) = (a[k * n + p], a[k * n + q]);

@@ -185,7 +185,7 @@ impl Gauge {
             false => q
                 .iter()
                 .map(|&q| {
-                    let root = delta.hypot(2.0 * q.sqrt());
+                    let root = (delta * delta + 4.0 * q).sqrt();
                     if delta >= 0.0 { 0.5 * (delta + root) } else { 2.0 * q / (root - delta) }
                 })
                 .collect(),
