@@ -66,8 +66,8 @@ class PmfReadout:
             users, items = _ratings.names(users), _ratings.names(items)
         if len(users) != len(items):
             raise DataError(f"{len(users)} users and {len(items)} items do not make pairs; give as many of each")
-        mean, variance = self._core.predict(users, items, self._threads())
-        return (mean, np.sqrt(variance)) if return_std else mean
+        mean, variance = self._core.predict(users, items, bool(return_std), self._threads())
+        return mean if variance is None else (mean, np.sqrt(variance))
 
     @overload
     def recommend(

@@ -59,7 +59,7 @@ fn bench_sums<R: Copy>(
     let (starts, mut out) = (starts(), vec![0.0; BLOCKS * WIDEST_MIXED]);
     for (case, width, split, is_weighted) in slabs() {
         let weights = if is_weighted { &all_weights[..] } else { &[] };
-        let factors = Factors { weights, split, coefficients: &coefficients };
+        let factors = Factors { weights, split, coefficients: &coefficients, rated: split };
         let slab = &table[..ITEMS * width];
         in_every_set(criterion, name, &case, RATINGS, |isa| {
             kernel(isa, width, slab, &starts, &others, factors, &mut out, width);

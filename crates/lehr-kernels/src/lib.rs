@@ -48,7 +48,7 @@ pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
 pub use pages::{reserve, zeros};
 pub use rows::{
     Factors, MIXED, SLAB_WIDTHS, WIDEST_MIXED, centre_f32, centre_f64, congruence,
-    is_positive_definite, posterior, sum_slab_f32, sum_slab_f64,
+    is_positive_definite, moments, narrow, posterior, sum_slab_f32, sum_slab_f64,
 };
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{

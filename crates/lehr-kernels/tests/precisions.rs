@@ -4,7 +4,7 @@
 //! Bounds follow from the number of roundings; sizes are gone through one by one.
 
 use lehr_kernels::packed::Symmetric;
-use lehr_kernels::{Isa, congruence, is_positive_definite, posterior};
+use lehr_kernels::{Isa, congruence, is_positive_definite, moments, narrow, posterior};
 
 mod common;
 
@@ -224,6 +224,59 @@ fn a_row_has_the_same_posterior_in_any_lane() {
                 assert_eq!(bits(&alone.covariance), bits(&together.covariance[r * size..][..size]));
                 assert_eq!(alone.ln_det[0].to_bits(), together.ln_det[r].to_bits());
             }
+        }
+    }
+}
+
+#[test]
+fn moments_are_means_and_covariances_with_their_squares() {
+    for (n, count, gap) in [(1, 3, 0), (SMALL, 9, 2), (6, 8, 5)] {
+        let size = Symmetric::full(n).len();
+        let (rows, stride) = natural(n, count, 1, 5);
+        let (mean_at, out_stride) = (size + gap, size + gap + n + 3);
+        for isa in Isa::available() {
+            let p = posterior_of(isa, n, &rows, stride, count);
+            let mut out = vec![f64::NAN; count * out_stride];
+            let (mut ln_det, mut valid) = (vec![f64::NAN; count], vec![false; count]);
+            let (ln_dets, scratch) = (&mut ln_det[..], &mut vec![f64::NAN; 9]);
+            moments(
+                isa, n, &rows, stride, &mut out, out_stride, mean_at, ln_dets, &mut valid, scratch,
+            );
+            assert_eq!((bits(&ln_det), &valid), (bits(&p.ln_det), &p.valid));
+            for (r, out) in out.chunks_exact(out_stride).enumerate() {
+                let mean = &p.mean[r * n..][..n];
+                assert_eq!(bits(&out[mean_at..][..n]), bits(mean), "{isa:?} {n}");
+                let rest = out[size..mean_at].iter().chain(&out[mean_at + n..]);
+                assert!(rest.into_iter().all(|x| x.is_nan()), "nothing else is written");
+                for i in 0..n {
+                    for j in 0..=i {
+                        let at = i * (i + 1) / 2 + j;
+                        let expected = p.covariance[r * size + at] + mean[i] * mean[j];
+                        let scale = p.covariance[r * size + at].abs() + (mean[i] * mean[j]).abs();
+                        let off = (out[at] - expected).abs();
+                        assert!(off <= 2.0 * EPS * scale, "{isa:?} {n} ({i}, {j})");
+                    }
+                }
+            }
+        }
+    }
+    let overlapping = std::panic::catch_unwind(|| {
+        let (rows, stride) = natural(2, 1, 0, 5);
+        let (mut out, mut scratch) = ([0.0; 9], Vec::new());
+        let isa = Isa::detect();
+        moments(isa, 2, &rows, stride, &mut out, 9, 2, &mut [0.0], &mut [true], &mut scratch);
+    });
+    assert!(overlapping.is_err());
+}
+
+#[test]
+fn numbers_are_rounded_to_the_nearest() {
+    for n in sizes(0..=67) {
+        let from = normals(&mut rng(n as u64), n);
+        for isa in Isa::available() {
+            let mut to = vec![f32::NAN; n];
+            narrow(isa, &from, &mut to);
+            assert!(to.iter().zip(&from).all(|(to, &from)| *to == from as f32), "{isa:?} {n}");
         }
     }
 }

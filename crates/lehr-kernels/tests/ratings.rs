@@ -54,6 +54,8 @@ struct Kind {
     weighted: bool,
     single: bool,
     split: Split,
+    /// Whether columns with coefficients are summed times the weights as well.
+    both: bool,
 }
 
 /// Which columns are multiplied by coefficients.
@@ -74,36 +76,53 @@ impl Kind {
             Split::All => Some(0),
         }
     }
+
+    /// How many sums a block has in a slab of this width.
+    fn n_sums(self, width: usize) -> usize {
+        let split = self.split(width).unwrap_or(width);
+        width + if self.both { width - split } else { 0 }
+    }
+
+    /// Where the sums times the coefficients begin.
+    fn rated(self, width: usize, split: usize) -> usize {
+        if self.both { width } else { split }
+    }
 }
 
 fn kinds() -> Vec<Kind> {
     let both = [false, true];
     let kinds = both.into_iter().flat_map(|weighted| both.map(|single| (weighted, single)));
     let with_split = |(weighted, single)| {
-        [Split::None, Split::Mixed, Split::All].map(|split| Kind { weighted, single, split })
+        [(Split::None, false), (Split::Mixed, false), (Split::All, false)]
+            .into_iter()
+            .chain([(Split::Mixed, true), (Split::All, true)])
+            .map(move |(split, both)| Kind { weighted, single, split, both })
     };
     kinds.flat_map(with_split).collect()
 }
 
 fn sum(isa: Isa, kind: Kind, r: &Ratings, out: &mut [f64], stride: usize) {
     let split = kind.split(r.width).unwrap_or(r.width);
+    let rated = kind.rated(r.width, split);
     let weights = if kind.weighted { &r.weights[..] } else { &[] };
     if kind.single {
         let (slab, weights, coefficients) =
             (narrow(&r.slab), narrow(weights), narrow(&r.coefficients));
-        let factors = Factors { weights: &weights, split, coefficients: &coefficients };
+        let factors = Factors { weights: &weights, split, coefficients: &coefficients, rated };
         sum_slab_f32(isa, r.width, &slab, &r.starts, &r.others, factors, out, stride);
     } else {
-        let factors = Factors { weights, split, coefficients: &r.coefficients };
+        let factors = Factors { weights, split, coefficients: &r.coefficients, rated };
         sum_slab_f64(isa, r.width, &r.slab, &r.starts, &r.others, factors, out, stride);
     }
 }
 
 fn check_sums(r: &Ratings, stride: usize, seed: u64) {
     let n_blocks = r.starts.len() - 1;
-    let before = normals(&mut rng(seed), n_blocks * stride + r.width);
     for kind in kinds() {
         let Some(split) = kind.split(r.width) else { continue };
+        let n_sums = kind.n_sums(r.width);
+        let stride = stride + n_sums - r.width;
+        let before = normals(&mut rng(seed), n_blocks * stride + n_sums);
         let results = in_every_set(|isa| {
             let mut out = before.clone();
             sum(isa, kind, r, &mut out, stride);
@@ -115,15 +134,22 @@ fn check_sums(r: &Ratings, stride: usize, seed: u64) {
         for b in 0..n_blocks {
             longest = longest.max(r.starts[b + 1] - r.starts[b]);
             // What was there is gone, but only in the block's columns.
-            expected[b * stride..b * stride + r.width].fill(0.0);
-            sizes[b * stride..b * stride + r.width].fill(0.0);
+            expected[b * stride..b * stride + n_sums].fill(0.0);
+            sizes[b * stride..b * stride + n_sums].fill(0.0);
             for n in r.starts[b] - r.starts[0]..r.starts[b + 1] - r.starts[0] {
                 let weight = if kind.weighted { r.weights[n] } else { 1.0 };
                 for c in 0..r.width {
-                    let factor = if c < split { weight } else { r.coefficients[n] };
-                    let term = factor * r.slab[r.others[n] as usize * r.width + c];
-                    expected[b * stride + c] += term;
-                    sizes[b * stride + c] += term.abs();
+                    let mut add = |at: usize, factor: f64| {
+                        let term = factor * r.slab[r.others[n] as usize * r.width + c];
+                        expected[b * stride + at] += term;
+                        sizes[b * stride + at] += term.abs();
+                    };
+                    if c < split || kind.both {
+                        add(c, weight);
+                    }
+                    if c >= split {
+                        add(kind.rated(r.width, split) + c - split, r.coefficients[n]);
+                    }
                 }
             }
         }
@@ -164,7 +190,7 @@ fn long_sums_keep_the_digits_of_short_ones() {
     let others = vec![0; 200_000];
     for (isa, w) in Isa::available().into_iter().flat_map(|isa| SLAB_WIDTHS.map(|w| (isa, w))) {
         let (slab, mut out) = (vec![0.1f32; w], vec![0.0; w]);
-        let plain = Factors { weights: &[], split: w, coefficients: &[] };
+        let plain = Factors { weights: &[], split: w, coefficients: &[], rated: w };
         sum_slab_f32(isa, w, &slab, &[0, others.len()], &others, plain, &mut out, w);
         let expected = 200_000.0 * f64::from(0.1f32);
         assert!(out.iter().all(|x| (x / expected - 1.0).abs() < 1e-6), "{isa:?} {}", out[0]);
@@ -177,8 +203,9 @@ fn a_block_is_summed_alike_wherever_it_stands() {
     let r = ratings(SLAB, 50, if cfg!(miri) { &[7, 3, 9] } else { &[70, 33, 140] }, 0, 8);
     for isa in Isa::available() {
         for kind in kinds() {
-            let mut together = vec![0.0; 3 * SLAB];
-            sum(isa, kind, &r, &mut together, SLAB);
+            let n_sums = kind.n_sums(SLAB);
+            let mut together = vec![0.0; 3 * n_sums];
+            sum(isa, kind, &r, &mut together, n_sums);
             for b in 0..3 {
                 let range = r.starts[b]..r.starts[b + 1];
                 let alone = Ratings {
@@ -189,9 +216,10 @@ fn a_block_is_summed_alike_wherever_it_stands() {
                     weights: r.weights[range.clone()].to_vec(),
                     coefficients: r.coefficients[range].to_vec(),
                 };
-                let mut out = vec![0.0; SLAB];
-                sum(isa, kind, &alone, &mut out, SLAB);
-                assert_eq!(bits(&out), bits(&together[b * SLAB..][..SLAB]), "{isa:?} {kind:?}");
+                let mut out = vec![0.0; n_sums];
+                sum(isa, kind, &alone, &mut out, n_sums);
+                let same = bits(&out) == bits(&together[b * n_sums..][..n_sums]);
+                assert!(same, "{isa:?} {kind:?}");
             }
         }
     }
@@ -233,12 +261,12 @@ fn sums_refuse_what_does_not_fit() {
     short_of_coefficients.coefficients.pop();
     let isa = Isa::detect();
     let panics = |bad: &Ratings, kind| {
-        std::panic::catch_unwind(|| sum(isa, kind, bad, &mut [0.0; 2 * SLAB], SLAB)).is_err()
+        std::panic::catch_unwind(|| sum(isa, kind, bad, &mut [0.0; 3 * SLAB], SLAB)).is_err()
     };
     for kind in kinds() {
         assert_eq!(
             panics(&short_of_weights, kind),
-            kind.weighted && kind.split != Split::All,
+            kind.weighted && (kind.split != Split::All || kind.both),
             "{kind:?}"
         );
         assert_eq!(panics(&short_of_coefficients, kind), kind.split != Split::None, "{kind:?}");
@@ -246,7 +274,8 @@ fn sums_refuse_what_does_not_fit() {
     // Splits that no table has.
     let r = good();
     for split in [8, 24, 33] {
-        let factors = Factors { weights: &r.weights[..], split, coefficients: &r.coefficients[..] };
+        let (weights, coefficients) = (&r.weights[..], &r.coefficients[..]);
+        let factors = Factors { weights, split, coefficients, rated: split };
         let panics = std::panic::catch_unwind(|| {
             let mut out = [0.0; 2 * SLAB];
             sum_slab_f64(isa, SLAB, &r.slab, &r.starts, &r.others, factors, &mut out, SLAB);

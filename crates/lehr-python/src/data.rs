@@ -9,6 +9,7 @@ use lehr::read::{FittedColumns, PointsOptions};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use rayon::prelude::*;
 
 use crate::arrays::matrix;
 use crate::arrow;
@@ -279,8 +280,8 @@ impl Names {
     /// Their numbers among `ids`, if they are there.
     pub fn found(&self, ids: &Ids) -> Vec<Option<u32>> {
         match self {
-            Names::Integers(all) => all.iter().map(|&id| ids.find_integer(id)).collect(),
-            Names::Texts(all) => all.iter().map(|id| ids.find(id)).collect(),
+            Names::Integers(all) => all.par_iter().map(|&id| ids.find_integer(id)).collect(),
+            Names::Texts(all) => all.par_iter().map(|id| ids.find(id)).collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use lehr::data::{Ids, Side};
 use lehr::fit::State;
 use lehr::memory::room_for;
-use lehr::models::pmf::{By, Factor};
+use lehr::models::pmf::{By, Factor, Pair};
 use lehr::models::{Pmf as Core, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -58,28 +58,30 @@ impl Pmf {
         Ok(out)
     }
 
-    /// Means and variances of the ratings of pairs, by names; who or what is unknown is at its prior.
+    /// Means and, if asked for, variances of the ratings of pairs, by names; who or what is unknown is at its prior.
     fn predict<'py>(
         &self,
         py: Python<'py>,
         users: &Bound<'py, PyAny>,
         items: &Bound<'py, PyAny>,
+        with_variances: bool,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
         let (users, items) = (Names::new(users)?, Names::new(items)?);
-        let found = computed(py, threads, || {
-            let model = &self.fitted.model;
+        let (means, variances) = computed(py, threads, || {
+            let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
             let users = users.found(model.ids(Side::User));
             let items = items.found(model.ids(Side::Item));
-            let predictor = model.predictor(self.fitted.lambda());
-            let pairs = users.iter().zip(&items);
-            Ok(pairs
-                .map(|(&user, &item)| predictor.predict(user, item))
-                .map(|prediction| (prediction.mean, prediction.variance))
-                .unzip())
+            let pairs: Vec<Pair> = users.into_iter().zip(items).collect();
+            if !with_variances {
+                return Ok((model.expected(lambda, &pairs), None));
+            }
+            let predictions = model.predictor(lambda).predict_all(&pairs);
+            let told = predictions.iter().map(|p| (p.mean, p.variance));
+            let (means, variances): (Vec<f64>, Vec<f64>) = told.unzip();
+            Ok((means, Some(variances)))
         })?;
-        let (means, variances): (Vec<f64>, Vec<f64>) = found;
-        Ok((vector(py, means), vector(py, variances)))
+        Ok((vector(py, means), variances.map(|variances| vector(py, variances))))
     }
 
     /// Folds ratings in. Of the users of `first_user` and on, whether rated or not: factors and biases in
@@ -111,14 +113,10 @@ impl Pmf {
                 }
             }
             let means: Vec<f64> = factors.iter().flat_map(|f| f.mean().to_vec()).collect();
-            let mut ratings = Vec::new();
-            if with_ratings {
-                let predictor = model.predictor(lambda);
-                for factor in &factors {
-                    let rate = |item| predictor.rate(factor, Some(item)).mean;
-                    ratings.extend((0..n_items as u32).map(rate));
-                }
-            }
+            let ratings = match with_ratings {
+                true => model.expected_of_all(lambda, &factors),
+                false => Vec::new(),
+            };
             Ok((means, ratings))
         })?;
         let width = means.len() / n_users.max(1);

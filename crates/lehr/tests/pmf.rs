@@ -12,6 +12,7 @@ use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::math::packed::Symmetric;
 use lehr::model::{Dataset, HyperStep, Learn, Model, RowSet, Stats};
+use lehr::models::pmf::Pair;
 use lehr::models::{Pmf, PmfParams, Stored};
 use lehr::step::engine::Threads;
 use lehr::step::sample::RowBatch;
@@ -445,6 +446,40 @@ fn intervals_cover_what_they_say() {
         ));
     }
     assert!(narrow / (scores.ratings as f64) < 0.92, "{narrow}");
+}
+
+#[test]
+fn many_pairs_are_predicted_as_one_by_one_on_any_number_of_threads() {
+    let made = small(31);
+    for biases in [true, false] {
+        let params = PmfParams { biases, ..PmfParams::new(2) };
+        let pmf = Pmf::new(params, &made.ratings).unwrap();
+        let (state, _) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 3);
+        let (n_users, n_items) =
+            (pmf.ids(Side::User).len() as u32, pmf.ids(Side::Item).len() as u32);
+        // In no order, some of them twice, with users and items that are not known or that no one has.
+        let number = |x: u32, n: u32| (x % (n + 3) < n + 2).then_some(x % (n + 3));
+        let pair = |i: u32| (number(i.wrapping_mul(7919), n_users), number(i / 3, n_items));
+        let all: Vec<Pair> = (0..20_000).map(pair).collect();
+        let predictor = pmf.predictor(&state.lambda);
+        for pairs in [&all[..], &all[5..9], &all[..0]] {
+            let expected: Vec<_> = pairs.iter().map(|&(i, j)| predictor.predict(i, j)).collect();
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let (found, means) = pool
+                    .install(|| (predictor.predict_all(pairs), pmf.expected(&state.lambda, pairs)));
+                assert_eq!(found, expected, "{threads} threads");
+                let expected: Vec<f64> = expected.iter().map(|p| p.mean).collect();
+                assert_eq!(means, expected, "{threads} threads");
+            }
+        }
+        let users: Vec<_> = [Some(3), None, Some(0)].map(|user| predictor.user(user)).into();
+        let ratings = pmf.expected_of_all(&state.lambda, &users);
+        for (user, ratings) in users.iter().zip(ratings.chunks_exact(n_items as usize)) {
+            let expected = (0..n_items).map(|item| predictor.rate(user, Some(item)).mean);
+            assert!(expected.eq(ratings.iter().copied()));
+        }
+    }
 }
 
 #[test]

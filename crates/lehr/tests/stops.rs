@@ -13,6 +13,7 @@ use lehr::fit::stop::StopReason;
 use lehr::fit::{Observation, Resume, State, Watcher};
 use lehr::model::{RowSet, Stats};
 use lehr::models::{Mixture, MixtureParams};
+use lehr::step::pass::Pass;
 use lehr::store::{Begin, Items, Run};
 use lehr::{ErrorKind, FitConfig, Model, Result};
 
@@ -50,7 +51,7 @@ impl<M: Model> Engine<M> for Interrupted<'_, M> {
         }
         let sums = self.threads.sum(work, warm, stats)?;
         if [When::After(self.passes), When::Before(self.passes + 1)].contains(&self.when) {
-            std::thread::sleep(Duration::from_millis(60));
+            std::thread::sleep(<M::Pass as Pass<M>>::LONG + Duration::from_millis(10));
         }
         if self.when == When::After(self.passes) {
             self.flag.store(true, Ordering::Relaxed);

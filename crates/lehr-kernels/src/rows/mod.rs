@@ -11,10 +11,12 @@ mod transfer;
 mod triangle;
 mod posterior;
 mod congruence;
+mod narrow;
 
 pub use centre::{centre_f32, centre_f64};
 pub use congruence::congruence;
-pub use posterior::{is_positive_definite, posterior};
+pub use narrow::narrow;
+pub use posterior::{is_positive_definite, moments, posterior};
 pub use sums::{Factors, MIXED, SLAB_WIDTHS, WIDEST_MIXED, sum_slab_f32, sum_slab_f64};
 
 /// More dimensions than any factorisation has; sizes up to it cannot overflow.

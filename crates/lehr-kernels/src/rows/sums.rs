@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// The numbers of columns that a slab can have. A table is stored slab after slab, so that the rows of
 /// one slab stay in the second-level cache while all ratings of a shard pass over them; wider slabs need
-/// fewer passes.
-pub const SLAB_WIDTHS: [usize; 3] = [16, 32, 64];
+/// fewer passes, but those of larger tables then come from further away.
+pub const SLAB_WIDTHS: [usize; 2] = [16, 32];
 
 /// The most columns of a slab whose last [`MIXED`] columns have coefficients: as many sums as fit into
 /// AVX2's registers, together with their factors.
@@ -24,6 +24,10 @@ const STRETCH: usize = 64;
 /// How many ratings ahead rows are asked for: about the time that the third-level cache takes.
 const AHEAD: usize = 16;
 
+/// Slabs of at most so many bytes mostly stay in the second-level cache. Rows that are there are not asked for ahead:
+/// that would cost as many loads as they are.
+const NEAR: usize = 2 << 20;
+
 /// Sums that are kept side by side at most: consecutive ratings go to different ones, since
 /// additions to one sum wait for each other.
 const MOST_SETS: usize = 2;
@@ -31,30 +35,37 @@ const MOST_SETS: usize = 2;
 /// Vectors of the widest slab with the fewest lanes that there are.
 const MOST_VECTORS: usize = WIDEST_MIXED / 4;
 
+/// The same of columns that have coefficients.
+const MOST_RATED: usize = SLAB_WIDTHS[1] / 4;
+
 /// What the ratings' rows are multiplied by before they are added up.
 #[derive(Debug, Clone, Copy)]
 pub struct Factors<'a, R> {
-    /// The weights of the ratings, for the first columns of a slab; none: all are 1.
+    /// The weights of the ratings; none: all are 1.
     pub weights: &'a [R],
-    /// How many columns these are: none, all, or in a mixed slab all but the last [`MIXED`].
+    /// The first column that has coefficients: none of the slab, all, or in a mixed slab the last [`MIXED`].
     pub split: usize,
-    /// Weights times ratings, for the other columns.
+    /// Weights times ratings, for the columns from `split` on.
     pub coefficients: &'a [R],
+    /// Where in a block's part of `out` the sums times the coefficients begin. If that is `split`, they are the only
+    /// sums of these columns; if it is behind the slab's columns, those have sums times the weights as well.
+    pub rated: usize,
 }
 
 dispatch! {
-    /// `out[b * stride + c] = sum_n f_n slab[others[n] * width + c]` for each block b and column c <
-    /// width, n going over `starts[b] .. starts[b + 1]`; f_n is the weight or the coefficient of rating
-    /// n. `others`, `weights` and `coefficients` begin with rating `starts[0]`.
+    /// `out[b * stride + c] = sum_n w_n slab[others[n] * width + c]` for each block b and column c <
+    /// width, n going over `starts[b] .. starts[b + 1]`, w_n being the weight of rating n; and for c from `split` on
+    /// `out[b * stride + rated + c - split]` the same with its coefficient. `others`, `weights` and `coefficients`
+    /// begin with rating `starts[0]`.
     ///
     /// Equivalent to the sum in f64, but for rounding: 64 ratings of a block at a time are summed
-    /// in f32, the even and the odd ones apart, and the sums of the two are added up in `out`. Column c
-    /// is summed alike in every instruction set.
+    /// in f32, the even and the odd ones apart unless the slab is wide, and the sums of the two are added up in `out`.
+    /// Column c is summed alike in every instruction set.
     ///
     /// # Panics
     /// If the slab has another width than [`SLAB_WIDTHS`] (mixed ones: than a multiple of 16 up to
-    /// [`WIDEST_MIXED`]) or another split than there is, the starts descend, a length does not fit or a
-    /// row of `others` is not in the slab.
+    /// [`WIDEST_MIXED`]) or another split than there is, sums would lie over each other, the starts descend, a length
+    /// does not fit or a row of `others` is not in the slab.
     sum_slab_f32 => sum_f32_body(
         width: usize, slab: &[f32], starts: &[usize], others: &[u32], factors: Factors<'_, f32>,
         out: &mut [f64], stride: usize,
@@ -64,7 +75,7 @@ dispatch! {
 dispatch! {
     /// [`sum_slab_f32`] for a table of f64, summed in f64 in the order of the ratings.
     ///
-    /// Equivalent to `out[b * stride + c] = sum_n f_n slab[others[n] * width + c]`.
+    /// Equivalent to `out[b * stride + c] = sum_n w_n slab[others[n] * width + c]`.
     sum_slab_f64 => sum_f64_body(
         width: usize, slab: &[f64], starts: &[usize], others: &[u32], factors: Factors<'_, f64>,
         out: &mut [f64], stride: usize,
@@ -95,6 +106,15 @@ trait Columns: Copy {
     /// # Safety
     /// `to` must be writable for `N` numbers.
     unsafe fn store_to(self, to: *mut f64);
+    /// `to = self` if it is the first, else `to += self`.
+    ///
+    /// # Safety
+    /// As `add_to`.
+    #[inline(always)]
+    unsafe fn put(self, is_first: bool, to: *mut f64) {
+        // SAFETY: the caller vouches for the pointer.
+        unsafe { if is_first { self.store_to(to) } else { self.add_to(to) } }
+    }
     /// Asks for a row of the slab, which may be at any address.
     fn prefetch<const W: usize>(row: *const Self::Number);
 }
@@ -232,13 +252,20 @@ fn sum_slab<C: Columns>(
     out: &mut [f64],
     stride: usize,
 ) {
+    let both = factors.split < width && factors.rated != factors.split;
     macro_rules! enter {
         ($width:literal, $split:literal) => {
-            if $split > 0 && !factors.weights.is_empty() {
-                sum_blocks::<C, true, $width, $split>(slab, starts, others, factors, out, stride)
-            } else {
-                sum_blocks::<C, false, $width, $split>(slab, starts, others, factors, out, stride)
+            match (both, factors.weights.is_empty() || ($split == 0 && !both)) {
+                (false, true) => enter!(false, false, $width, $split),
+                (false, false) => enter!(false, true, $width, $split),
+                (true, true) => enter!(true, false, $width, $split),
+                (true, false) => enter!(true, true, $width, $split),
             }
+        };
+        ($both:literal, $weighted:literal, $width:literal, $split:literal) => {
+            sum_blocks::<C, $both, $weighted, $width, $split>(
+                slab, starts, others, factors, out, stride,
+            )
         };
     }
     match (width, factors.split) {
@@ -247,8 +274,6 @@ fn sum_slab<C: Columns>(
         (32, 0) => enter!(32, 0),
         (32, 16) => enter!(32, 16),
         (32, 32) => enter!(32, 32),
-        (64, 0) => enter!(64, 0),
-        (64, 64) => enter!(64, 64),
         (48, 32) => enter!(48, 32),
         (64, 48) => enter!(64, 48),
         (80, 64) => enter!(80, 64),
@@ -259,7 +284,13 @@ fn sum_slab<C: Columns>(
 
 /// All blocks; without weights the slice of them is not looked at.
 #[inline(always)]
-fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
+fn sum_blocks<
+    C: Columns,
+    const BOTH: bool,
+    const WEIGHTED: bool,
+    const W: usize,
+    const SPLIT: usize,
+>(
     slab: &[C::Number],
     starts: &[usize],
     others: &[u32],
@@ -269,23 +300,27 @@ fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usi
 ) {
     const { assert!(W.is_multiple_of(C::N) && W / C::N <= MOST_VECTORS) };
     const { assert!(STRETCH.is_multiple_of(MOST_SETS)) };
-    const { assert!(SPLIT.is_multiple_of(C::N) && SPLIT <= W) };
+    const { assert!(SPLIT.is_multiple_of(C::N) && SPLIT <= W && W - SPLIT <= SLAB_WIDTHS[1]) };
     let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else { return };
     assert!(starts.is_sorted(), "blocks follow each other");
     assert_eq!(others.len(), last - first, "a row for each rating");
-    let Factors { weights, coefficients, .. } = factors;
+    let Factors { weights, coefficients, rated, .. } = factors;
     assert!(!WEIGHTED || weights.len() == others.len(), "a weight for each rating");
     assert!(SPLIT == W || coefficients.len() == others.len(), "a coefficient for each rating");
+    assert!(!BOTH || rated >= W, "sums times the coefficients have a place of their own");
     let n_blocks = starts.len() - 1;
     if n_blocks == 0 {
         return;
     }
-    let room = out.len().checked_sub(W).expect("room for a slab's columns");
+    let end = if BOTH { rated.checked_add(W - SPLIT) } else { Some(W) };
+    let room = end.and_then(|end| out.len().checked_sub(end)).expect("room for a slab's columns");
     assert!((n_blocks - 1).checked_mul(stride).is_some_and(|at| at <= room), "room for each block");
     // Once for all ratings, since a check inside the loop would cost as much as its additions.
     let highest = others.iter().fold(0, |highest, &other| other.max(highest));
     let inside = others.is_empty() || (highest as usize) < slab.len() / W;
     assert!(inside, "row {highest} is in the slab");
+    let ratings: Ratings<'_, C> =
+        Ratings { slab: slab.as_ptr(), others, factors, far: size_of_val(slab) > NEAR };
     for (b, range) in starts.windows(2).enumerate() {
         let (mut n, end) = (range[0] - first, range[1] - first);
         // SAFETY: `b <= n_blocks - 1`, so the block's columns are within `out`.
@@ -297,11 +332,15 @@ fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usi
             // SAFETY: starts ascend up to the number of ratings; every row of `others` is in the
             // slab, and `to` has room for its columns.
             unsafe {
-                let sums =
-                    sum_stretch::<C, WEIGHTED, W, SPLIT>(slab.as_ptr(), others, factors, n..stop);
-                for (v, sum) in sums.into_iter().enumerate().take(W / C::N) {
-                    let to = to.add(v * C::N);
-                    if is_first { sum.store_to(to) } else { sum.add_to(to) }
+                let Sums { plain, rated: by_rating } =
+                    ratings.sum::<BOTH, WEIGHTED, W, SPLIT>(n..stop);
+                let n_plain = if BOTH { W } else { SPLIT } / C::N;
+                for (v, sum) in plain.into_iter().enumerate().take(n_plain) {
+                    sum.put(is_first, to.add(v * C::N));
+                }
+                let to = to.add(if BOTH { rated } else { SPLIT });
+                for (v, sum) in by_rating.into_iter().enumerate().take((W - SPLIT) / C::N) {
+                    sum.put(is_first, to.add(v * C::N));
                 }
             }
             is_first = false;
@@ -310,65 +349,96 @@ fn sum_blocks<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usi
     }
 }
 
-/// The sum of the rows of a stretch of ratings.
-///
-/// # Safety
-/// The stretch must be one of ratings, and row `o` of the slab readable for each o of `others`.
-#[inline(always)]
-unsafe fn sum_stretch<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
-    slab: *const C::Number,
-    others: &[u32],
-    factors: Factors<'_, C::Number>,
-    stretch: Range<usize>,
-) -> [C; MOST_VECTORS] {
-    let mut sums = [[C::zero(); MOST_VECTORS]; MOST_SETS];
-    let mut n = stretch.start;
-    while n + C::sets(W) <= stretch.end {
-        for (set, sums) in sums.iter_mut().enumerate().take(C::sets(W)) {
-            // SAFETY: `n + set` is within the stretch; rows are vouched for by the caller.
-            unsafe { add_row::<C, WEIGHTED, W, SPLIT>(slab, others, factors, n + set, sums) };
-        }
-        n += C::sets(W);
-    }
-    if n < stretch.end {
-        // SAFETY: as above.
-        unsafe { add_row::<C, WEIGHTED, W, SPLIT>(slab, others, factors, n, &mut sums[0]) };
-    }
-    let [mut even, odd] = sums;
-    if C::sets(W) == 2 {
-        for (even, odd) in even.iter_mut().zip(odd).take(W / C::N) {
-            *even = even.add(odd);
-        }
-    }
-    even
+/// Sums in registers: of columns times weights, and of the last ones times coefficients.
+#[derive(Clone, Copy)]
+struct Sums<C> {
+    plain: [C; MOST_VECTORS],
+    rated: [C; MOST_RATED],
 }
 
-/// Adds the row of rating `n` to the sums.
-///
-/// # Safety
-/// As `sum_stretch`, and `n` must be below the number of ratings.
-#[inline(always)]
-unsafe fn add_row<C: Columns, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
+/// Ratings and the rows that they are of.
+struct Ratings<'a, C: Columns> {
     slab: *const C::Number,
-    others: &[u32],
-    factors: Factors<'_, C::Number>,
-    n: usize,
-    sums: &mut [C; MOST_VECTORS],
-) {
-    // SAFETY: the caller vouches for `n` and for the row.
-    unsafe {
-        let soon = *others.get_unchecked((n + AHEAD).min(others.len() - 1)) as usize;
-        C::prefetch::<W>(slab.add(soon * W));
-        let row = slab.add(*others.get_unchecked(n) as usize * W);
-        for (v, sum) in sums.iter_mut().enumerate().take(W / C::N) {
-            let columns = C::load(row.add(v * C::N));
-            *sum = if v * C::N >= SPLIT {
-                columns.mul_add(C::splat(*factors.coefficients.get_unchecked(n)), *sum)
-            } else if WEIGHTED {
-                columns.mul_add(C::splat(*factors.weights.get_unchecked(n)), *sum)
-            } else {
-                sum.add(columns)
-            };
+    others: &'a [u32],
+    factors: Factors<'a, C::Number>,
+    /// Whether rows are to be asked for ahead.
+    far: bool,
+}
+
+impl<C: Columns> Ratings<'_, C> {
+    /// The sums of the rows of a stretch of ratings.
+    ///
+    /// # Safety
+    /// The stretch must be one of ratings, and row `o` of the slab readable for each o of `others`.
+    #[inline(always)]
+    unsafe fn sum<const BOTH: bool, const WEIGHTED: bool, const W: usize, const SPLIT: usize>(
+        &self,
+        stretch: Range<usize>,
+    ) -> Sums<C> {
+        let zero = Sums { plain: [C::zero(); MOST_VECTORS], rated: [C::zero(); MOST_RATED] };
+        let mut sums = [zero; MOST_SETS];
+        let mut n = stretch.start;
+        while n + C::sets(W) <= stretch.end {
+            for (set, sums) in sums.iter_mut().enumerate().take(C::sets(W)) {
+                // SAFETY: `n + set` is within the stretch; rows are vouched for by the caller.
+                unsafe { self.add_row::<BOTH, WEIGHTED, W, SPLIT>(n + set, sums) };
+            }
+            n += C::sets(W);
+        }
+        if n < stretch.end {
+            // SAFETY: as above.
+            unsafe { self.add_row::<BOTH, WEIGHTED, W, SPLIT>(n, &mut sums[0]) };
+        }
+        let [mut even, odd] = sums;
+        if C::sets(W) == 2 {
+            for (even, odd) in even.plain.iter_mut().zip(odd.plain).take(W / C::N) {
+                *even = even.add(odd);
+            }
+            for (even, odd) in even.rated.iter_mut().zip(odd.rated).take((W - SPLIT) / C::N) {
+                *even = even.add(odd);
+            }
+        }
+        even
+    }
+
+    /// Adds the row of rating `n` to the sums.
+    ///
+    /// # Safety
+    /// As `sum`, and `n` must be below the number of ratings.
+    #[inline(always)]
+    unsafe fn add_row<
+        const BOTH: bool,
+        const WEIGHTED: bool,
+        const W: usize,
+        const SPLIT: usize,
+    >(
+        &self,
+        n: usize,
+        sums: &mut Sums<C>,
+    ) {
+        let Ratings { slab, others, factors, far } = *self;
+        // SAFETY: the caller vouches for `n` and for the row.
+        unsafe {
+            if far {
+                let soon = *others.get_unchecked((n + AHEAD).min(others.len() - 1)) as usize;
+                C::prefetch::<W>(slab.add(soon * W));
+            }
+            let row = slab.add(*others.get_unchecked(n) as usize * W);
+            for v in 0..W / C::N {
+                let columns = C::load(row.add(v * C::N));
+                if BOTH || v * C::N < SPLIT {
+                    let sum = &mut sums.plain[v];
+                    *sum = match WEIGHTED {
+                        true => columns.mul_add(C::splat(*factors.weights.get_unchecked(n)), *sum),
+                        false => sum.add(columns),
+                    };
+                }
+                if v * C::N >= SPLIT {
+                    let sum = &mut sums.rated[v - SPLIT / C::N];
+                    let coefficient = C::splat(*factors.coefficients.get_unchecked(n));
+                    *sum = columns.mul_add(coefficient, *sum);
+                }
+            }
         }
     }
 }

@@ -25,8 +25,8 @@ pub(super) trait Format {
     /// As `load`.
     unsafe fn store<L: Lanes32>(row: *mut f32, group: usize, h: usize, x: L, y: L);
 
-    /// Entries of a row without those that are too small.
-    fn without_smallest<L: Lanes32>(x: L) -> L;
+    /// Entries of a row without those that are below `floor`.
+    fn without_smallest<L: Lanes32>(x: L, floor: L) -> L;
 
     /// One topic, as `load` reads it.
     ///
@@ -64,8 +64,8 @@ impl Format for Whole {
     }
 
     #[inline(always)]
-    fn without_smallest<L: Lanes32>(x: L) -> L {
-        x.zero_below(L::splat(SMALLEST_ENTRY))
+    fn without_smallest<L: Lanes32>(x: L, floor: L) -> L {
+        x.zero_below(floor)
     }
 
     #[inline(always)]
@@ -92,8 +92,8 @@ impl Format for Pairs {
 
     /// Not 0: what stands below a 0 in the same word would be read as a denormal number.
     #[inline(always)]
-    fn without_smallest<L: Lanes32>(x: L) -> L {
-        x.max(L::splat(SMALLEST_ENTRY))
+    fn without_smallest<L: Lanes32>(x: L, floor: L) -> L {
+        x.max(floor)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::format::{Format, Pairs, TOGETHER, Whole};
+use super::format::{Format, Pairs, SMALLEST_ENTRY, TOGETHER, Whole};
 use super::pad_topics;
 use super::solve::{SMALLEST_THETA, SMALLEST_Z};
 use crate::Isa;
@@ -327,30 +327,35 @@ fn fill<L: Narrow, F: Format>(
     let least = L::Single::splat(SMALLEST_BEFORE);
     let mut sums = L::Single::splat(0.0);
     let n_whole = lambda.len() / TOGETHER;
-    // What is left of the topics, and 1 behind them.
+    // What is left of the topics, and 1 behind them, where inverse totals and so all entries are 0.
     let mut rest = [1.0; TOGETHER];
-    rest[..lambda.len() % TOGETHER].copy_from_slice(&lambda[n_whole * TOGETHER..]);
+    let n_rest = lambda.len() % TOGETHER;
+    rest[..n_rest].copy_from_slice(&lambda[n_whole * TOGETHER..]);
+    let mut floors = [[SMALLEST_ENTRY; TOGETHER]; 2];
+    floors[1][n_rest..].fill(0.0);
     for group in 0..n_groups {
-        let from = match group < n_whole {
-            true => lambda[group * TOGETHER..].as_ptr(),
-            false => rest.as_ptr(),
+        let (from, floors) = match group < n_whole {
+            true => (lambda[group * TOGETHER..].as_ptr(), &floors[0]),
+            false => (rest.as_ptr(), &floors[1]),
         };
         for h in (0..16).step_by(L::Single::N) {
             // SAFETY: there are 32 numbers at `from`, and the group is inside the row and the inverse totals.
             unsafe {
                 let inverse = inverse.as_ptr().add(group * TOGETHER + h);
+                let floor = floors.as_ptr().add(h);
+                let (floor, next_floor) =
+                    (L::Single::load(floor), L::Single::load(floor.add(16)));
                 let x = shifted_exp_digamma32(current::<L>(from.add(h), p, eta), shifts);
                 let y = shifted_exp_digamma32(current::<L>(from.add(16 + h), p, eta), shifts);
                 // Denormal products would take a hundred times as long.
                 let (x, y) = (x.zero_below(least), y.zero_below(least));
-                let x = F::without_smallest(x.mul(L::Single::load(inverse)));
-                let y = F::without_smallest(y.mul(L::Single::load(inverse.add(16))));
+                let x = F::without_smallest(x.mul(L::Single::load(inverse)), floor);
+                let y = F::without_smallest(y.mul(L::Single::load(inverse.add(16))), next_floor);
                 F::store(row.as_mut_ptr(), group, h, x, y);
                 sums = sums.add(x.add(y));
             }
         }
     }
-    clear_padding::<F>(lambda.len()..stride, row);
     (1.0 / sums.sum().max(SMALLEST_Z), -shift)
 }
 
@@ -386,18 +391,4 @@ unsafe fn current<L: Narrow>(from: *const f64, p: f64, eta: f64) -> L::Single {
     }
     // SAFETY: 16 numbers are enough for any vector.
     unsafe { L::Single::load_wide(now.as_ptr()) }
-}
-
-/// Sets topics of the last group to 0.
-#[inline(always)]
-fn clear_padding<F: Format>(topics: std::ops::Range<usize>, row: &mut [f32]) {
-    for topic in topics {
-        if F::WORDS == TOGETHER {
-            row[topic] = 0.0;
-        } else {
-            let word = &mut row[topic / TOGETHER * 16 + topic % 16];
-            let others = if topic % TOGETHER < 16 { 0x0000_ffff } else { 0xffff_0000 };
-            *word = f32::from_bits(word.to_bits() & others);
-        }
-    }
 }

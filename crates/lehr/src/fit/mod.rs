@@ -14,7 +14,7 @@ mod trace;
 mod undo;
 mod watch;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::lambda::Lambda;
 use crate::math::stop::Stop;
@@ -80,6 +80,8 @@ pub struct Fit<'a, M: Model> {
     bound_items: Vec<u32>,
     /// When this fit was made, and the seconds that were worked on its state before.
     began: (Instant, f64),
+    /// How long it took to make the expectations that are kept from step to step.
+    beginning: Duration,
     /// Where it stands.
     pub state: State,
 }
@@ -104,7 +106,9 @@ impl<'a, M: Model> Fit<'a, M> {
             ));
         }
         let mut expect = M::Expect::default();
+        let before = Instant::now();
         M::Pass::begin(model, &state.lambda, &mut expect);
+        let beginning = before.elapsed();
         Ok(Fit {
             model,
             heldout: *heldout,
@@ -119,6 +123,7 @@ impl<'a, M: Model> Fit<'a, M> {
             raw: Stats::empty(layout.n_rows, layout.raw_width),
             bound_items: M::Pass::bound_sample(model, sizes, plan),
             began: (Instant::now(), state.seconds),
+            beginning,
             engine: &mut **engine,
             state,
         })

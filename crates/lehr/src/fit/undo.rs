@@ -1,17 +1,15 @@
 //! A step that a stop cuts short was never made: work that may be left in the middle, and what then puts the state
 //! back.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{Fit, State};
 use crate::lambda::Lambda;
 use crate::memory;
 use crate::model::Model;
+use crate::step::pass::Pass;
 use crate::step::warm::Warm;
 use crate::{ErrorKind, Result};
-
-/// An update after a pass that took less than this is short as well, and not worth a copy of lambda.
-const LONG: Duration = Duration::from_millis(50);
 
 /// What the state was before the step under way.
 #[derive(Debug, Default)]
@@ -73,7 +71,9 @@ impl<M: Model> Fit<'_, M> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let is_long = self.undo.began.is_some_and(|began| began.elapsed() >= LONG);
+        let begun =
+            self.undo.began.map_or(self.beginning, |began| began.elapsed() + self.beginning);
+        let is_long = begun >= <M::Pass as Pass<M>>::LONG;
         let bytes = size_of_val(self.state.lambda.parts().0.values()) as u64;
         let copies = is_long && !self.model.layout().lazy && bytes <= memory::available() / 2;
         self.undo.lambda = copies.then(|| self.state.lambda.clone());

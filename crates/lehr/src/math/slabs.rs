@@ -18,19 +18,15 @@ struct Line([u64; 8]);
 ///
 /// ```
 /// use lehr::math::slabs::widths_for;
-/// assert_eq!(widths_for(77), [64, 16]);
+/// assert_eq!(widths_for(77), [32, 32, 16]);
 /// assert_eq!(widths_for(11), [16]);
 /// ```
 pub fn widths_for(n: usize) -> Vec<usize> {
-    let [small, middle, large] = SLAB_WIDTHS;
+    let [small, large] = SLAB_WIDTHS;
     let mut widths = Vec::new();
     let mut left = n;
     while left > 0 {
-        let width = match left {
-            ..=16 => small,
-            17..=48 => middle,
-            _ => large,
-        };
+        let width = if left > small { large } else { small };
         widths.push(width);
         left = left.saturating_sub(width);
     }

@@ -11,11 +11,42 @@ use super::kernels::{reserve, zeros};
 /// table.row_mut(1)[0] = 5.0;
 /// assert_eq!(table.values(), [0.0, 0.0, 0.0, 5.0, 0.0, 0.0]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Numbers", from = "Numbers")]
 pub struct Table {
     n_rows: usize,
     width: usize,
+    /// Those of the rows, and perhaps some behind them: to cut them off would mean to fill them again.
     values: Vec<f64>,
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        let shape = |table: &Table| (table.n_rows, table.width);
+        shape(self) == shape(other) && self.values() == other.values()
+    }
+}
+
+/// A table as it is sent.
+#[derive(Serialize, Deserialize)]
+struct Numbers {
+    n_rows: usize,
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl From<Table> for Numbers {
+    fn from(table: Table) -> Self {
+        let Table { n_rows, width, mut values } = table;
+        values.truncate(n_rows * width);
+        Numbers { n_rows, width, values }
+    }
+}
+
+impl From<Numbers> for Table {
+    fn from(Numbers { n_rows, width, values }: Numbers) -> Self {
+        Table { n_rows, width, values }
+    }
 }
 
 impl Table {
@@ -51,28 +82,30 @@ impl Table {
 
     /// All rows.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
-        self.values.chunks_exact(self.width.max(1))
+        self.values().chunks_exact(self.width.max(1))
     }
 
     /// All numbers, row after row.
     pub fn values(&self) -> &[f64] {
-        &self.values
+        &self.values[..self.n_rows * self.width]
     }
 
     /// All numbers, to write.
     pub fn values_mut(&mut self) -> &mut [f64] {
-        &mut self.values
+        &mut self.values[..self.n_rows * self.width]
     }
 
     /// Changes the number of rows, keeping the memory. What it holds afterwards is not defined.
     pub fn set_rows(&mut self, n_rows: usize) {
         self.n_rows = n_rows;
-        reserve(&mut self.values, n_rows * self.width);
-        self.values.resize(n_rows * self.width, 0.0);
+        if self.values.len() < n_rows * self.width {
+            reserve(&mut self.values, n_rows * self.width);
+            self.values.resize(n_rows * self.width, 0.0);
+        }
     }
 
     /// Sets everything to 0, keeping the memory.
     pub fn clear(&mut self) {
-        self.values.fill(0.0);
+        self.values_mut().fill(0.0);
     }
 }

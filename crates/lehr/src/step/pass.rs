@@ -4,6 +4,7 @@
 //! passes of one kind; the loop draws, weighs, sums and updates each without knowing which it is.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::Result;
 use crate::lambda::Lambda;
@@ -38,6 +39,10 @@ pub trait Pass<M: Model>: Sized + Send {
     type Batch: Send + Sync;
     /// What threads keep from pass to pass, so that they do not allocate.
     type Buffers: Default + Send;
+
+    /// An update is long, and worth a copy of lambda to put back should it be stopped, if `begin` and the first pass
+    /// together take this long. A stop waits for shorter ones.
+    const LONG: Duration;
 
     /// The passes of a step, for the random numbers of `stream`.
     fn of_a_step(model: &M, sizes: &Sizes, plan: &Plan, stream: u32) -> Result<Vec<Self>>;

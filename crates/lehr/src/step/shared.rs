@@ -3,6 +3,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -87,6 +88,9 @@ where
     fn phases(&self) -> Range<usize> {
         0..self.n_phases
     }
+
+    /// The pass says little of an update whose rows are wide.
+    const LONG: Duration = Duration::from_millis(50);
 
     /// Every step refreshes what its batch touches.
     fn begin(_model: &M, _lambda: &Lambda, _expect: &mut M::Expect) {}

@@ -1,8 +1,8 @@
 //! Where things stand in the tables of probabilistic matrix factorisation.
 //!
 //! One side's variable is x = (o, b): d factors and, if there are biases, b. The other side's sums need
-//! its moments, laid out in columns: E[o o'] (packed), then, with biases, E[o], E[b o], E[b], E[b^2];
-//! and after a gap, because they are summed times the rating, E[o] and E[b].
+//! its moments, laid out in columns: E[x x'] (packed: E[o o'], with biases E[b o] and E[b^2]), then E[x].
+//! The columns from E[o] on are summed times the rating, too; statistics have these sums behind all columns.
 
 use std::ops::Range;
 
@@ -14,17 +14,23 @@ use crate::math::slabs::widths_for;
 pub(super) struct Columns {
     pub d: usize,
     pub biases: bool,
-    /// The first column that is summed times the rating; those before are summed as they are.
+    /// The first column of E[x].
     mean: usize,
+    /// The first column that is summed times the rating: that of E[x], or one before it in the same vector.
+    rated: usize,
     /// The number of columns.
     tail: usize,
 }
 
 impl Columns {
     pub fn new(d: usize, biases: bool) -> Self {
-        let unplaced = Columns { d, biases, mean: 0, tail: 0 };
-        let mean = widths_for(unplaced.moments()).iter().sum();
-        Columns { mean, tail: unplaced.slabs().iter().sum(), ..unplaced }
+        let free = d + usize::from(biases);
+        let second = free * (free + 1) / 2;
+        let tail = (second + free).next_multiple_of(MIXED);
+        // At the beginning of a vector, if the columns then need no vector more: fewer are summed twice.
+        let aligned = second.next_multiple_of(MIXED);
+        let mean = if aligned + free <= tail { aligned } else { second };
+        Columns { d, biases, mean, rated: mean / MIXED * MIXED, tail }
     }
 
     /// Numbers in a packed d x d matrix.
@@ -47,56 +53,91 @@ impl Columns {
         self.linear() + self.free()
     }
 
-    fn moments(&self) -> usize {
-        self.packed() + if self.biases { 2 * self.d + 2 } else { 0 }
-    }
-
     /// The widths of all slabs.
     pub fn slabs(&self) -> Vec<usize> {
-        let mut widths = widths_for(self.moments());
-        let means = widths_for(self.free());
         // A few dimensions take one pass over the ratings instead of several.
-        let all: usize = widths.iter().chain(&means).sum();
-        if means == [MIXED] && all <= WIDEST_MIXED {
-            return vec![all];
+        if self.tail - self.rated == MIXED && self.tail <= WIDEST_MIXED {
+            return vec![self.tail];
         }
-        widths.extend(means);
+        let mut widths = widths_for(self.rated);
+        widths.extend(widths_for(self.tail - self.rated));
         widths
     }
 
-    /// How many columns of a slab are summed as they are; the others are summed times the rating.
+    /// The first column of a slab that is summed times the rating.
     pub fn split(&self, first: usize, width: usize) -> usize {
-        self.mean.clamp(first, first + width) - first
+        self.rated.clamp(first, first + width) - first
     }
 
-    /// The columns of E[o], where they are not multiplied by the rating; only with biases.
-    pub fn plain_mean(&self) -> Range<usize> {
-        self.packed()..self.packed() + self.d
+    /// Where the statistics have the sums of a column times the rating.
+    pub fn by_rating(&self, column: usize) -> usize {
+        column - self.rated + if self.sums_both() { self.tail } else { self.rated }
+    }
+
+    /// Whether what is summed times the rating is also summed as it is.
+    fn sums_both(&self) -> bool {
+        self.biases || self.rated < self.mean
     }
 
     /// The columns of E[b o].
     pub fn cross(&self) -> Range<usize> {
-        self.packed() + self.d..self.packed() + 2 * self.d
+        self.packed()..self.packed() + self.d
     }
 
-    /// The column of E[b]; that of E[b^2] is next.
-    pub fn bias(&self) -> usize {
-        self.packed() + 2 * self.d
-    }
-
-    /// The columns of E[o] and E[b] that are multiplied by the rating.
+    /// The columns of E[o].
     pub fn mean(&self) -> Range<usize> {
-        self.mean..self.mean + self.free()
+        self.mean..self.mean + self.d
     }
 
-    /// In the statistics, after all columns: the sums of the weights, of the ratings, and of their
-    /// squares.
+    /// The column of E[b].
+    pub fn bias(&self) -> usize {
+        self.mean + self.d
+    }
+
+    /// The column of E[b^2].
+    pub fn bias_square(&self) -> usize {
+        self.packed() + self.d
+    }
+
+    /// The number of columns.
     pub fn tail(&self) -> usize {
         self.tail
     }
 
+    /// In the statistics, after all sums of columns: the sums of the weights, of the ratings, and of their
+    /// squares.
+    pub fn totals(&self) -> usize {
+        self.tail + if self.sums_both() { self.tail - self.rated } else { 0 }
+    }
+
     /// Numbers in a row of statistics.
     pub fn raw_width(&self) -> usize {
-        self.tail() + 3
+        self.totals() + 3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_fill_slabs_and_do_not_lie_over_each_other() {
+        for d in 1..70 {
+            for biases in [false, true] {
+                let c = Columns::new(d, biases);
+                assert_eq!(c.slabs().iter().sum::<usize>(), c.tail(), "{c:?}");
+                assert!(c.tail() < c.linear() + c.free() + MIXED, "{c:?}");
+                assert!(c.linear() <= c.mean().start, "{c:?}");
+                assert!(c.mean().start + c.free() <= c.tail(), "{c:?}");
+                let last = c.by_rating(c.mean().end - 1 + usize::from(biases));
+                assert!(last < c.totals() && c.raw_width() == c.totals() + 3, "{c:?}");
+                let mut first = 0;
+                for width in c.slabs() {
+                    let split = c.split(first, width);
+                    assert!(split == 0 || split == width || split + MIXED == width, "{c:?}");
+                    first += width;
+                }
+            }
+        }
     }
 }

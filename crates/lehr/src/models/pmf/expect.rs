@@ -10,7 +10,7 @@ use super::columns::Columns;
 use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::kernels::{
-    Factors, Isa, centre_f32, centre_f64, posterior, sum_slab_f32, sum_slab_f64,
+    Factors, Isa, centre_f32, centre_f64, moments, narrow, posterior, sum_slab_f32, sum_slab_f64,
 };
 use crate::math::slabs::Slabs;
 use crate::math::stop;
@@ -113,6 +113,9 @@ pub(super) struct Centring<'a> {
 pub(super) trait Real: bytemuck::Pod + Send + Sync + Into<f64> {
     fn of(x: f64) -> Self;
 
+    /// A row in this precision; one that is rounded lives in `room`.
+    fn rounded<'a>(isa: Isa, row: &'a [f64], room: &'a mut [Self]) -> &'a [Self];
+
     /// Weights in this precision; those that are converted live in `room`.
     fn weights<'a>(given: &'a [f32], room: &'a mut Vec<Self>) -> &'a [Self];
 
@@ -124,10 +127,15 @@ pub(super) trait Real: bytemuck::Pod + Send + Sync + Into<f64> {
 }
 
 macro_rules! real {
-    ($type:ty, $weights:expr, $sum:ident, $centre:ident) => {
+    ($type:ty, $rounded:expr, $weights:expr, $sum:ident, $centre:ident) => {
         impl Real for $type {
             fn of(x: f64) -> Self {
                 x as $type
+            }
+
+            fn rounded<'a>(isa: Isa, row: &'a [f64], room: &'a mut [Self]) -> &'a [Self] {
+                let rounded: fn(Isa, &'a [f64], &'a mut [Self]) -> &'a [Self] = $rounded;
+                rounded(isa, row, room)
             }
 
             fn weights<'a>(given: &'a [f32], room: &'a mut Vec<Self>) -> &'a [Self] {
@@ -147,8 +155,13 @@ macro_rules! real {
         }
     };
 }
-real!(f32, |given, _| given, sum_slab_f32, centre_f32);
-real!(f64, widen, sum_slab_f64, centre_f64);
+real!(f32, round, |given, _| given, sum_slab_f32, centre_f32);
+real!(f64, |_, row, _| row, widen, sum_slab_f64, centre_f64);
+
+fn round<'a>(isa: Isa, row: &[f64], room: &'a mut [f32]) -> &'a [f32] {
+    narrow(isa, row, room);
+    room
+}
 
 fn widen<'a>(given: &[f32], room: &'a mut Vec<f64>) -> &'a [f64] {
     room.clear();
@@ -227,22 +240,20 @@ fn refresh_side<R: Real>(
     let widths = slabs.widths().to_vec();
     let tasks: Vec<_> =
         chunks.into_iter().zip(&stretches).zip(slabs.stretches_mut(&stretches)).zip(dets).collect();
-    let (n, width, linear) = (pmf.columns.free(), pmf.columns.width(), pmf.columns.linear());
     tasks.into_par_iter().with_max_len(1).for_each_init(
-        || (Solver::new(n, width, linear), vec![R::of(0.0); pmf.columns.tail()]),
-        |(solver, moments), (((slots, stretch), mut parts), dets)| {
+        || Moments::<R>::new(pmf.columns),
+        |moments, (((slots, stretch), mut parts), dets)| {
             for begin in slots.clone().step_by(SOLVED) {
                 stop::check();
                 let group = begin..(begin + SOLVED).min(slots.end);
-                solver.solve(pmf, lambda, rows, group.clone());
+                moments.solve(pmf.isa, lambda, rows, group.clone());
                 for (i, slot) in group.enumerate() {
                     let at = rows.row(slot) - first_row - stretch.start;
-                    dets[at] = solver.ln_det[i];
-                    if !solver.valid[i] {
+                    dets[at] = moments.ln_det[i];
+                    if !moments.valid[i] {
                         broken.fetch_min(rows.row(slot), Ordering::Relaxed);
                     }
-                    solver.moments(pmf.columns, i, moments);
-                    let mut left = &moments[..];
+                    let mut left = moments.row(pmf.isa, i);
                     for (part, &width) in parts.iter_mut().zip(&widths) {
                         let (columns, rest) = left.split_at(width);
                         part[at * width..][..width].copy_from_slice(columns);
@@ -254,6 +265,73 @@ fn refresh_side<R: Real>(
     );
 }
 
+/// The rows in some slots, one after the other: as they are stored if they are neighbours, else copied into `room`.
+fn gathered<'a>(
+    room: &'a mut Vec<f64>,
+    lambda: &'a Lambda,
+    rows: &RowSet,
+    slots: std::ops::Range<usize>,
+) -> &'a [f64] {
+    let Some(last) = slots.clone().last() else { return &[] };
+    let (table, first) = (lambda.table(), rows.row(slots.start));
+    if rows.row(last) - first == last - slots.start {
+        return &table.values()[first * table.width()..(first + slots.len()) * table.width()];
+    }
+    room.clear();
+    slots.for_each(|slot| room.extend_from_slice(table.row(rows.row(slot))));
+    room
+}
+
+/// The moments of a few rows, each in the order of the slabs' columns.
+struct Moments<R> {
+    columns: Columns,
+    natural: Vec<f64>,
+    rows: Vec<f64>,
+    /// A row in the precision of the slabs.
+    row: Vec<R>,
+    ln_det: [f64; SOLVED],
+    /// Whether a row could be solved for.
+    valid: [bool; SOLVED],
+    scratch: Vec<f64>,
+}
+
+impl<R: Real> Moments<R> {
+    fn new(columns: Columns) -> Self {
+        Moments {
+            columns,
+            natural: Vec::new(),
+            // Columns that hold nothing stay 0.
+            rows: vec![0.0; SOLVED * columns.tail()],
+            row: vec![R::of(0.0); columns.tail()],
+            ln_det: [0.0; SOLVED],
+            valid: [true; SOLVED],
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Solves for the rows in at most [`SOLVED`] slots.
+    fn solve(
+        &mut self,
+        isa: Isa,
+        lambda: &Lambda,
+        rows: &RowSet,
+        slots: std::ops::Range<usize>,
+    ) {
+        let (n, width, tail) = (self.columns.free(), self.columns.width(), self.columns.tail());
+        let (r, mean) = (slots.len(), self.columns.mean().start);
+        let natural = gathered(&mut self.natural, lambda, rows, slots);
+        let (ln_det, valid) = (&mut self.ln_det[..r], &mut self.valid[..r]);
+        let out = &mut self.rows[..r * tail];
+        moments(isa, n, natural, width, out, tail, mean, ln_det, valid, &mut self.scratch);
+    }
+
+    /// The moments of solution `i`.
+    fn row(&mut self, isa: Isa, i: usize) -> &[R] {
+        let tail = self.columns.tail();
+        R::rounded(isa, &self.rows[i * tail..(i + 1) * tail], &mut self.row)
+    }
+}
+
 /// Means and covariances of a few rows.
 pub(super) struct Solver {
     n: usize,
@@ -262,22 +340,22 @@ pub(super) struct Solver {
     natural: Vec<f64>,
     pub mean: Vec<f64>,
     pub covariance: Vec<f64>,
-    pub ln_det: Vec<f64>,
-    /// Whether a row could be solved for.
+    ln_det: [f64; SOLVED],
     valid: [bool; SOLVED],
     scratch: Vec<f64>,
 }
 
 impl Solver {
-    pub fn new(n: usize, width: usize, linear: usize) -> Self {
+    pub fn new(columns: Columns) -> Self {
+        let (n, linear) = (columns.free(), columns.linear());
         Solver {
             n,
-            width,
+            width: columns.width(),
             linear,
-            natural: Vec::with_capacity(SOLVED * width),
+            natural: Vec::new(),
             mean: vec![0.0; SOLVED * n],
             covariance: vec![0.0; SOLVED * linear],
-            ln_det: vec![0.0; SOLVED],
+            ln_det: [0.0; SOLVED],
             valid: [true; SOLVED],
             scratch: Vec::new(),
         }
@@ -286,23 +364,14 @@ impl Solver {
     /// Solves for the rows in at most [`SOLVED`] slots.
     pub fn solve(
         &mut self,
-        pmf: &Pmf,
+        isa: Isa,
         lambda: &Lambda,
         rows: &RowSet,
         slots: std::ops::Range<usize>,
     ) {
-        let Some(last) = slots.clone().last() else { return };
-        let (table, first) = (lambda.table(), rows.row(slots.start));
-        if rows.row(last) - first == last - slots.start {
-            // Neighbours, as they are.
-            let values = &table.values()[first * self.width..(first + slots.len()) * self.width];
-            return self.solve_rows(pmf.isa, values);
-        }
-        let mut natural = std::mem::take(&mut self.natural);
-        natural.clear();
-        slots.for_each(|slot| natural.extend_from_slice(table.row(rows.row(slot))));
-        self.solve_rows(pmf.isa, &natural);
-        self.natural = natural;
+        let mut room = std::mem::take(&mut self.natural);
+        self.solve_rows(isa, gathered(&mut room, lambda, rows, slots));
+        self.natural = room;
     }
 
     /// Solves for at most [`SOLVED`] rows of natural parameters.
@@ -326,36 +395,4 @@ impl Solver {
         self.solve_rows(isa, natural);
         (&self.mean[..self.n], &self.covariance[..self.linear])
     }
-
-    /// The moments of solution `i`, in the order of the slabs' columns.
-    fn moments<R: Real>(&self, columns: Columns, i: usize, row: &mut [R]) {
-        let Columns { d, biases, .. } = columns;
-        let mean = &self.mean[i * self.n..][..self.n];
-        let covariance = &self.covariance[i * self.linear..][..self.linear];
-        for k in 0..d {
-            let packed = k * (k + 1) / 2..(k + 1) * (k + 2) / 2;
-            second_moments(&covariance[packed.clone()], mean, mean[k], &mut row[packed]);
-        }
-        if biases {
-            let b = mean[d];
-            let with_bias = &covariance[columns.packed()..];
-            copy(mean, &mut row[columns.plain_mean()]);
-            second_moments(with_bias, mean, b, &mut row[columns.cross()]);
-            row[columns.bias()] = R::of(b);
-            row[columns.bias() + 1] = R::of(with_bias[d] + b * b);
-        }
-        copy(mean, &mut row[columns.mean()]);
-    }
-}
-
-/// `row = covariance + factor * mean`.
-#[inline(always)]
-fn second_moments<R: Real>(covariance: &[f64], mean: &[f64], factor: f64, row: &mut [R]) {
-    for ((x, c), m) in row.iter_mut().zip(covariance).zip(mean) {
-        *x = R::of(c + factor * m);
-    }
-}
-
-fn copy<R: Real>(from: &[f64], to: &mut [R]) {
-    to.iter_mut().zip(from).for_each(|(to, &from)| *to = R::of(from));
 }

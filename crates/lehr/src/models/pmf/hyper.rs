@@ -136,7 +136,7 @@ fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_, Pmf>
                 }
                 items.gather(raw.rows.row(slot) - first_row, &mut own);
                 // Statistics carry N/|S| of their row; a rating counts once.
-                let scale = size as f64 / stats[columns.tail()];
+                let scale = size as f64 / stats[columns.totals()];
                 squares += scale * error::squares(columns, &own, stats);
                 count += size as f64;
             }
@@ -152,7 +152,7 @@ fn learn_biases(pmf: &Pmf, lambda: &mut Lambda, expect: &Expect) {
     for side in [Side::User, Side::Item] {
         let n_rows = pmf.n_rows_of(side);
         let sum: f64 = with_tables!(&expect.sides, tables => {
-            tables[side as usize].sum_of_column(columns.bias() + 1)
+            tables[side as usize].sum_of_column(columns.bias_square())
         });
         let at = 1 + side as usize * columns.free() + columns.d;
         lambda.hyper[at] = floored(sum / n_rows as f64, pmf.variance.max(SMALLEST));

@@ -101,12 +101,14 @@ impl Work<'_> {
             mean: pmf.mean,
             stride: width,
         };
-        R::centre(isa, ratings, coefficients, &mut stats[columns.tail()..]);
+        R::centre(isa, ratings, coefficients, &mut stats[columns.totals()..]);
         let weights = R::weights(given.unwrap_or_default(), weights);
         for (slab, &w) in table.widths().iter().enumerate() {
             stop::check();
             let first = table.columns(slab).start;
-            let factors = Factors { weights, split: columns.split(first, w), coefficients };
+            let split = columns.split(first, w);
+            let rated = if split < w { columns.by_rating(first + split) - first } else { w };
+            let factors = Factors { weights, split, coefficients, rated };
             let values = table.slab(slab);
             let sum = SlabSum { width: w, slab: values, starts, others, factors, stride: width };
             R::sum(isa, sum, &mut stats[first..]);
@@ -132,14 +134,14 @@ pub(super) fn to_natural(pmf: &Pmf, hyper: &[f64], raw: &[f64], increment: &mut 
     let Columns { d, biases, .. } = columns;
     let by_noise = 1.0 / Hyper::new(hyper, columns).noise();
     let (precision, h) = increment.split_at_mut(columns.linear());
-    // With biases the next columns of the statistics are the next row of the precision matrix.
-    let known = columns.packed() + if biases { d } else { 0 };
-    precision[..known].iter_mut().zip(raw).for_each(|(p, s)| *p = by_noise * s);
-    let by_rating = &raw[columns.mean()];
+    let (of_factors, of_bias) = precision.split_at_mut(columns.packed());
+    of_factors.iter_mut().zip(raw).for_each(|(p, s)| *p = by_noise * s);
+    let by_rating = &raw[columns.by_rating(columns.mean().start)..];
     h[..d].iter_mut().zip(by_rating).for_each(|(h, s)| *h = by_noise * s);
     if biases {
-        let [count, sum, _] = *raw[columns.tail()..].first_chunk().expect("three numbers");
-        precision[known] = by_noise * count;
+        let [count, sum, _] = *raw[columns.totals()..].first_chunk().expect("three numbers");
+        of_bias.iter_mut().zip(&raw[columns.mean()]).for_each(|(p, s)| *p = by_noise * s);
+        of_bias[d] = by_noise * count;
         h[..d].iter_mut().zip(&raw[columns.cross()]).for_each(|(h, s)| *h -= by_noise * s);
         h[d] = by_noise * (sum - raw[columns.bias()]);
     }

@@ -1,5 +1,7 @@
 //! Predictions with their uncertainty, and how good they are.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Pmf;
@@ -84,19 +86,34 @@ impl Pmf {
         self.solve_side(lambda, side, &mut [])
     }
 
+    /// The means of some rows of lambda, slot after slot.
+    pub(super) fn means_of(&self, lambda: &Lambda, rows: &RowSet) -> Vec<f64> {
+        self.solve_slots(lambda, rows, 0..rows.len(), &mut [])
+    }
+
     /// The means of a side; covariances, too, if there is room for them.
     fn solve_side(&self, lambda: &Lambda, side: Side, covariances: &mut [f32]) -> Vec<f64> {
-        let (n, packed) = (self.columns.free(), self.columns.linear());
-        let (n_rows, first) = (self.n_rows_of(side), self.first_row(side));
+        let first = self.first_row(side);
         let rows = RowSet::all(lambda.n_rows());
-        let mut means = vec![0.0; n_rows * n];
+        self.solve_slots(lambda, &rows, first..first + self.n_rows_of(side), covariances)
+    }
+
+    fn solve_slots(
+        &self,
+        lambda: &Lambda,
+        rows: &RowSet,
+        slots: Range<usize>,
+        covariances: &mut [f32],
+    ) -> Vec<f64> {
+        let (n, packed) = (self.columns.free(), self.columns.linear());
+        let mut means = vec![0.0; slots.len() * n];
         let mut room: Vec<&mut [f32]> = covariances.chunks_mut(CHUNK * packed).collect();
-        room.resize_with(n_rows.div_ceil(CHUNK).max(room.len()), || &mut []);
+        room.resize_with(slots.len().div_ceil(CHUNK).max(room.len()), || &mut []);
         means.par_chunks_mut(CHUNK * n).zip(room).enumerate().for_each_init(
             || self.solver(),
             |solver, (chunk, (means, covariances))| {
-                let begin = first + chunk * CHUNK;
-                solver.solve(self, lambda, &rows, begin..begin + means.len() / n);
+                let begin = slots.start + chunk * CHUNK;
+                solver.solve(self.isa, lambda, rows, begin..begin + means.len() / n);
                 means.copy_from_slice(&solver.mean[..means.len()]);
                 covariances
                     .iter_mut()
@@ -108,7 +125,17 @@ impl Pmf {
     }
 
     pub(super) fn solver(&self) -> Solver {
-        Solver::new(self.columns.free(), self.columns.width(), self.columns.linear())
+        Solver::new(self.columns)
+    }
+
+    /// The expected rating, given the means of a user and an item.
+    pub(super) fn centre(&self, user: &[f64], item: &[f64]) -> f64 {
+        let d = self.columns.d;
+        let mut centre: f64 = user[..d].iter().zip(item).map(|(u, v)| u * v).sum();
+        if self.columns.biases {
+            centre += user[d] + item[d];
+        }
+        centre + self.mean
     }
 
     /// q of a user or item that nothing is known of: the prior.
@@ -200,17 +227,16 @@ impl Predictor<'_> {
             variance += mean[k] * (2.0 * dot + row[k] * mean[k]);
             at += k + 1;
         }
-        let mut centre: f64 = user.mean[..d].iter().zip(mean).map(|(u, v)| u * v).sum();
         if self.pmf.columns.biases {
             // Each side's factors and bias are correlated under q.
             let with_user: f64 = user_bias[..d].iter().zip(mean).map(|(c, m)| c * m).sum();
             let with_item: f64 =
                 of_bias[..d].iter().zip(&user.mean).map(|(&c, m)| f64::from(c) * m).sum();
             variance += user_bias[d] + f64::from(of_bias[d]) + 2.0 * (with_user + with_item);
-            centre += user.mean[d] + mean[d];
         }
         let uncertainty = variance.max(0.0);
-        Prediction { mean: centre + self.pmf.mean, uncertainty, variance: uncertainty + self.noise }
+        let centre = self.pmf.centre(&user.mean, mean);
+        Prediction { mean: centre, uncertainty, variance: uncertainty + self.noise }
     }
 
     /// How well the ratings are predicted.

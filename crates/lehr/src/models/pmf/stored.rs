@@ -50,8 +50,8 @@ fn needed(params: &PmfParams, users: usize, items: usize) -> u64 {
     let rows = (users + items) as u128;
     let [natural, raw] = [columns.width(), columns.raw_width()].map(|n| 8 * n as u128);
     let moments = columns.tail() as u128 * if params.exact { 8 } else { 4 };
-    // Lambda and a copy of it, the moments of every row, and the statistics of a side.
-    let bytes = rows * (2 * natural + moments) + users.max(items) as u128 * raw;
+    // Lambda, the moments of every row, and the statistics of a side. A copy of lambda is made where there is room.
+    let bytes = rows * (natural + moments) + users.max(items) as u128 * raw;
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
