@@ -87,7 +87,7 @@ def test_what_is_wrong_with_one_row_is_told_as_ever(blobs):
         mixture.predict(np.zeros(2))
     with pytest.raises(ValueError, match="minimum of 1 is required"):
         mixture.predict(np.zeros((0, 2)))
-    with pytest.raises(ValueError, match="infinit"):
+    with pytest.raises(ValueError, match="must be finite"):
         mixture.predict(np.array([[np.inf, 0.0]]))
     mixture.n_jobs = 0
     with pytest.raises(ValueError, match="n_jobs"):
