@@ -23,6 +23,7 @@ from ._settings import (
     as_json,
     checked,
     documented,
+    jobs_of,
     plain_json,
     seed_of,
     steps_in_a_pass,
@@ -141,6 +142,11 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def _threads(self):
         return threads_of(self.n_jobs)
+
+    def _threads_for(self, data):
+        """Threads for a readout of these items; None if it is so short that to ask for them would take longer."""
+        jobs_of(self.n_jobs)
+        return None if self._core.is_short(data) else self._threads()
 
     @staticmethod
     def _steps(max_iter, n_items, batch):

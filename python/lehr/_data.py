@@ -12,6 +12,7 @@ from ._settings import TABLES, as_json, either
 from .errors import DataError, SettingError, told
 
 FLOATS = [np.float64, np.float32]
+_BY_ROWS = (scipy.sparse.csr_array, scipy.sparse.csr_matrix)
 
 
 def is_path(X):
@@ -59,11 +60,30 @@ def _file_shape(estimator, shape, reset):
         )
 
 
+def _fits(estimator, X, numbers):
+    """Whether X, with these `numbers`, has the rows, the columns and the type that the fitted estimator reads.
+
+    Then `validate_data` would give X back as it is; but that takes longer than a prediction.
+    """
+    return (
+        X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and numbers.dtype.char in "df"
+        and numbers.dtype.isnative
+        and numbers.flags.c_contiguous
+        and numbers.flags.aligned
+        and "feature_names_in_" not in estimator.__dict__
+    )
+
+
 def points(estimator, X, *, reset, sample_weight=None, least=1):
     """Rows of numbers, NaN where one is missing.
 
     Arrays of float64 and float32 in C order are read where they are, memory-mapped and read-only ones too.
     """
+    if not reset and sample_weight is None and least == 1 and type(X) is np.ndarray and _fits(estimator, X, X):
+        return _lehr.Points.from_array(X, missing=True)
     if is_path(X):
         if sample_weight is not None:
             raise SettingError("sample_weight", "an array", "name the weight_column in data_options instead")
@@ -114,6 +134,8 @@ def texts(name, values):
 
 def docs(estimator, X, *, reset, whom, known=None, names=None):
     """Documents: a sparse or dense matrix of counts, one row a document; `names` are those of the columns."""
+    if not reset and names is None and type(X) in _BY_ROWS and _fits(estimator, X, X.data) and _are_counts(X.data):
+        return _from_rows(X, None)
     if is_path(X):
         if names is not None:
             raise SettingError("feature_names", "a list", "the file has the words; name others with vocab in data_options")
@@ -130,12 +152,22 @@ def docs(estimator, X, *, reset, whom, known=None, names=None):
         X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS)
     check_non_negative(X, whom)
     X = X if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
+    return _from_rows(X, _names(estimator) if names is None else texts("feature_names", names))
+
+
+def _are_counts(numbers):
+    """Whether all numbers are finite, and none is negative."""
+    return not numbers.size or bool(numbers.min() >= 0 and numbers.max() < np.inf)
+
+
+def _from_rows(X, names):
+    """Documents of a sparse matrix by rows."""
     return _lehr.Docs.from_csr(
         X.indptr.astype(np.int64, copy=False),
         np.ascontiguousarray(X.indices),
         np.ascontiguousarray(X.data),
         X.shape[1],
-        _names(estimator) if names is None else texts("feature_names", names),
+        names,
     )
 
 

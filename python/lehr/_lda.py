@@ -343,7 +343,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self._keeps_single = self._single
         whole_story = config["batch"] is None or config["eval_every"] is not None
         if whole_story and not config["holdout"] and self._outcome["stop"] in ("converged", "steps"):
-            self._note(bound_=perplexity_of(*self._core.bound(data, self._threads())))
+            self._note(bound_=perplexity_of(*self._core.bound(data, self._threads_for(data))))
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:

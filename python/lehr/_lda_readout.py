@@ -60,8 +60,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Each document's topics.
         """
         data = self._new_docs(X, "transform")
-        found = self._core.transform(data, flag("normalize", normalize), self._threads())
-        return found.astype(np.float32) if self._single else found
+        return self._core.transform(data, flag("normalize", normalize), self._single, self._threads_for(data))
 
     def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> NDArray[np.floating[Any]]:
         """Learn the topics of documents and find them in these; see `fit` and `transform`."""
@@ -70,7 +69,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def score(self, X: Any, y: Any = None) -> float:
         """Compute the bound on the log-likelihood of documents, every constant included."""
         data = self._new_docs(X, "score")
-        bound, _ = self._core.bound(data, self._threads())
+        bound, _ = self._core.bound(data, self._threads_for(data))
         return bound
 
     def perplexity(self, X: Any, sub_sampling: bool = False) -> float:
@@ -90,9 +89,9 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         data = self._new_docs(X, "perplexity")
         if flag("sub_sampling", sub_sampling):
-            scores = self._core.scores(data, self._threads())
+            scores = self._core.scores(data, self._threads_for(data))
             return float(np.exp(-scores["full"]))
-        return _topics.perplexity_of(*self._core.bound(data, self._threads()))
+        return _topics.perplexity_of(*self._core.bound(data, self._threads_for(data)))
 
     def heldout_scores(self, X: Any) -> dict[str, float]:
         """Score documents that the model has not seen, in nats per word; higher is better.
@@ -109,7 +108,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             frequencies alone; 'local': the documents' bound; 'full': the same, the topics' cost included.
         """
         data = self._new_docs(X, "heldout_scores")
-        return self._core.scores(data, self._threads())
+        return self._core.scores(data, self._threads_for(data))
 
     def save(self, path: str | PathLike[str], feature_names: Any = None) -> None:
         """Save the fitted model as a run directory, which the command line reads as well.

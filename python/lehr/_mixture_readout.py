@@ -36,7 +36,7 @@ class MixtureReadout:
             How much of each item belongs to each component.
         """
         data = self._points(X)
-        return self._core.responsibilities(data, self._threads())
+        return self._core.responsibilities(data, self._threads_for(data))
 
     def predict(self, X: Any) -> Whole:
         """Predict the component of each item.
@@ -52,7 +52,7 @@ class MixtureReadout:
             Component labels.
         """
         data = self._points(X)
-        return self._core.labels(data, self._threads())
+        return self._core.labels(data, self._threads_for(data))
 
     def score_samples(self, X: Any) -> Floats:
         """Compute the log-likelihood of each item under q, as scikit-learn does.
@@ -68,7 +68,7 @@ class MixtureReadout:
             The items' parts of the bound.
         """
         data = self._points(X)
-        return self._core.item_bounds(data, self._threads())
+        return self._core.item_bounds(data, self._threads_for(data))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute the mean of `score_samples`."""
@@ -134,7 +134,7 @@ class MixtureReadout:
             What to compare models by on data that they have not seen.
         """
         data = self._points(X)
-        return self._core.log_predictive(data, self._threads())
+        return self._core.log_predictive(data, self._threads_for(data))
 
     def impute(self, X: Any) -> tuple[Floats, Floats]:
         """Fill in missing values: their means and standard deviations given what is there.

@@ -124,11 +124,16 @@ def seed_of(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def threads_of(n_jobs):
-    """How many threads `n_jobs` stands for. None is all cores, unless joblib is at work already."""
+def jobs_of(n_jobs):
+    """`n_jobs` as a number, -1 for None."""
     if n_jobs is None:
-        n_jobs = -1
+        return -1
     if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, (bool, np.bool_)) or n_jobs == 0:
         raise SettingError("n_jobs", repr(n_jobs), "must be a whole number but 0 (-1 is all cores), or None")
+    return int(n_jobs)
+
+
+def threads_of(n_jobs):
+    """How many threads `n_jobs` stands for. None is all cores, unless joblib is at work already."""
     # The compiled part has a limit of its own, near the number of cores.
-    return min(int(effective_n_jobs(int(n_jobs))), 2**31)
+    return min(int(effective_n_jobs(jobs_of(n_jobs))), 2**31)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.decomposition
 from scipy.special import digamma
 from sklearn.decomposition import LatentDirichletAllocation as Theirs
@@ -251,3 +252,19 @@ def test_a_search_is_saved_with_the_run(counts, tmp_path):
     loaded = LatentDirichletAllocation.load(tmp_path / "run")
     assert (loaded.search, loaded.search_by, loaded.n_init) == (2, "bound", 2)
     assert loaded.search_["passes"] > loaded.search_["passes_plain"]
+
+
+def test_single_precision_is_the_double_one_rounded_and_bad_counts_are_refused(counts):
+    lda = LatentDirichletAllocation(2, random_state=0).fit(counts)
+    X = scipy.sparse.csr_array(counts, dtype=np.float64)
+    for normalize in (True, False):
+        whole = lda.transform(X, normalize=normalize)
+        single = lda.transform(X.astype(np.float32), normalize=normalize)
+        assert (whole.dtype, single.dtype) == (np.float64, np.float32)
+        np.testing.assert_array_equal(single, whole.astype(np.float32))
+        one_by_one = [lda.transform(X[n : n + 1], normalize=normalize) for n in range(5)]
+        np.testing.assert_array_equal(np.concatenate(one_by_one), whole[:5])
+    for bad, message in ((-1.0, "Negative values"), (np.nan, "NaN"), (np.inf, "infinity")):
+        X.data[0] = bad
+        with pytest.raises(ValueError, match=message):
+            lda.transform(X)

@@ -55,6 +55,45 @@ def test_a_forked_process_can_fit(blobs):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads")
+def test_a_short_prediction_starts_no_thread_and_says_the_same(subprocess_python):
+    # In a process of its own: threads that others have left behind may end at any time.
+    code = """
+import json, time
+from pathlib import Path
+import numpy as np
+from lehr import BayesianGaussianMixture
+X = np.random.default_rng(0).normal(size=(3000, 4)) + 5 * (np.arange(3000) % 3)[:, None]
+mixture = BayesianGaussianMixture(3, random_state=0).fit(X)
+n_threads = lambda: len(list(Path("/proc/self/task").iterdir()))
+time.sleep(1)  # the fit's threads come to their ends
+before, same = n_threads(), []
+for name in ("predict", "predict_proba", "score_samples", "log_predictive"):
+    method = getattr(mixture, name)
+    short = np.concatenate([method(X[n : n + 1]) for n in range(40)])
+    same.append(n_threads() == before and bool((short == method(X)[:40]).all()))
+    while n_threads() > before:
+        pass
+print(json.dumps(same))
+"""
+    assert subprocess_python(code) == [True] * 4
+
+
+def test_what_is_wrong_with_one_row_is_told_as_ever(blobs):
+    mixture = BayesianGaussianMixture(3, random_state=0).fit(blobs)
+    with pytest.raises(ValueError, match="is expecting 2 features as input"):
+        mixture.predict(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        mixture.predict(np.zeros(2))
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        mixture.predict(np.zeros((0, 2)))
+    with pytest.raises(ValueError, match="must be finite"):
+        mixture.predict(np.array([[np.inf, 0.0]]))
+    mixture.n_jobs = 0
+    with pytest.raises(ValueError, match="n_jobs"):
+        mixture.predict(blobs[:1])
+
+
 def test_other_threads_run_meanwhile():
     X = np.random.default_rng(0).normal(size=(20_000, 8))
     ticks = []

@@ -1,6 +1,7 @@
 //! Files that commands write: by which names, whether they may replace others, and where words about them go.
 
 use std::io::{IsTerminal, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -95,5 +96,20 @@ impl<'a> TableFile<'a> {
     /// Writes it.
     pub fn write(&self, columns: &[Column<'_>]) -> lehr::Result<()> {
         write::table_as(self.format, self.path, columns)
+    }
+
+    /// Writes `n_rows` rows of which each has about `width` numbers, block by block as `make` hands them on.
+    pub fn write_blocks(
+        &self,
+        n_rows: usize,
+        width: usize,
+        make: impl FnMut(
+            Range<usize>,
+            &mut dyn FnMut(&[Column<'_>]) -> lehr::Result<()>,
+        ) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let rows = write::rows_of_blocks(width);
+        lehr::memory::room_for("a block of the table", rows.min(n_rows).saturating_mul(width))?;
+        write::table_in_blocks(self.format, self.path, n_rows, rows, make)
     }
 }

@@ -232,3 +232,27 @@ fn a_scatter_may_be_written_in_four_ways() {
     let far = "mean = 1e300: column 1 of it is more than a million standard deviations";
     place.fails("fit gmm points.csv -k 2 --config run.toml -o bad", &[far]);
 }
+
+#[test]
+fn a_table_of_several_blocks_is_that_of_its_parts() {
+    let place = Place::new();
+    // More rows than a block of the output has.
+    const N: usize = 150_000;
+    let row = |n: usize| {
+        format!("row {n},{}\n", ((n * 7919) % 1000) as f64 / 100.0 + (n % 2 * 50) as f64)
+    };
+    let file = |rows: std::ops::Range<usize>| {
+        rows.map(row).fold("who,x\n".to_string(), |text, row| text + &row)
+    };
+    place.write("some.csv", file(0..200));
+    place.ok("fit gmm some.csv -k 2 --steps 5 --drop who -o run");
+    for (name, rows) in [("all", 0..N), ("first", 0..N / 2), ("last", N / 2..N)] {
+        place.write(&format!("{name}.csv"), file(rows));
+        place.ok(&format!("transform run {name}.csv --id who -o {name}-out.csv"));
+    }
+    let last = place.read("last-out.csv");
+    let (header, last) = last.split_once('\n').unwrap();
+    assert_eq!(header, "who,label,responsibility_0,responsibility_1");
+    // Not assert_eq: nobody wants to read them.
+    assert!(place.read("all-out.csv") == place.read("first-out.csv") + last);
+}

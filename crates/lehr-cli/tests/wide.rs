@@ -67,17 +67,12 @@ fn what_memory_cannot_hold_is_an_error_with_the_size() {
     let ratings: Vec<String> = (0..3000).map(|n| format!("{},{},{}", n, n % 1000, n % 5)).collect();
     let ratings = format!("user,item,rating\n{}\n", ratings.join("\n"));
     fs::write(place.path("ratings.csv"), ratings).unwrap();
-    table(&place, "points.csv", 100_000, 1);
-    place.ok(
-        "fit gmm points.csv -k 5000 --start points --priors volume --batch 10000 --steps 1 -o m -q",
-    );
     for (line, what) in [
         (
             "fit lda docs.ldac -k 100000 -o a",
             "docs.ldac: 100000 topics of 2000 words: a fit needs about ",
         ),
         ("fit pmf ratings.csv -d 1000 -o b", "1000 latent dimensions of 3000 users and 1000 items"),
-        ("transform m points.csv -o c.csv", "responsibilities of 5000 components for 100000 items"),
     ] {
         let done = limited(line);
         let said = String::from_utf8(done.stderr).unwrap();

@@ -57,6 +57,9 @@ impl Symmetric {
     }
 }
 
+/// Rows of matrices whose inverses need no memory of their own.
+const SMALL: usize = 32;
+
 #[inline]
 fn row(i: usize) -> std::ops::Range<usize> {
     let start = i * (i + 1) / 2;
@@ -129,7 +132,15 @@ impl Symmetric {
             c.iter_mut().for_each(|x| *x = 1.0 / *x);
             return;
         }
-        let mut out = vec![0.0; self.n_dims];
+        // Small matrices are inverted by the thousand, and an allocation takes as long as one of them.
+        let (mut short, mut long) = ([0.0; SMALL], Vec::new());
+        let out = match self.n_dims <= SMALL {
+            true => &mut short[..],
+            false => {
+                long.resize(self.n_dims, 0.0);
+                &mut long[..]
+            }
+        };
         for i in 0..self.n_dims {
             self.check_row();
             let (above, rest) = c.split_at_mut(row(i).start);

@@ -63,7 +63,7 @@ fn shared<T: Element>(array: &Bound<'_, PyArray2<T>>) -> Option<Shared<T>> {
 }
 
 /// A matrix in rows of float64 or float32 as it lies in memory, and its width.
-pub fn matrix(array: &Bound<'_, PyAny>) -> PyResult<(Arc<dyn Buffer>, usize)> {
+pub fn rows_of(array: &Bound<'_, PyAny>) -> PyResult<(Arc<dyn Buffer>, usize)> {
     let found: Option<(Arc<dyn Buffer>, usize)> = if let Ok(wide) = array.cast::<PyArray2<f64>>() {
         shared(wide).map(|rows| (Arc::new(rows) as Arc<dyn Buffer>, wide.shape()[1]))
     } else if let Ok(narrow) = array.cast::<PyArray2<f32>>() {
@@ -77,6 +77,15 @@ pub fn matrix(array: &Bound<'_, PyAny>) -> PyResult<(Arc<dyn Buffer>, usize)> {
 /// An array with one dimension.
 pub fn vector<'py, T: Element>(py: Python<'py>, values: Vec<T>) -> Bound<'py, PyAny> {
     PyArray1::from_vec(py, values).into_any()
+}
+
+/// An array of so many rows and columns.
+pub fn matrix<'py, T: Element>(
+    py: Python<'py>,
+    values: Vec<T>,
+    shape: [usize; 2],
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyArray1::from_vec(py, values).reshape(shape)?.into_any())
 }
 
 /// An array of any shape.

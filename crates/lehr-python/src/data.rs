@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use rayon::prelude::*;
 
-use crate::arrays::matrix;
+use crate::arrays::rows_of;
 use crate::arrow;
 use crate::errors::{guarded, parts};
 use crate::lda::Lda;
@@ -61,7 +61,7 @@ impl Points {
         names: Option<Vec<String>>,
         missing: bool,
     ) -> PyResult<Self> {
-        let (rows, n_dims) = matrix(values)?;
+        let (rows, n_dims) = rows_of(values)?;
         let weights = copied(weights)?;
         let points = match missing {
             true => lehr::data::Points::shared_with_missing,

@@ -55,18 +55,23 @@ pub fn check_model<M: Shipped>(path: &Path) -> lehr::Result<()> {
     Err(lehr::Error::run(path, format!("is a run of {name}, not of {}", names.join(" or "))))
 }
 
-/// The class of a model: `$begins` makes a state of the array that says where to begin.
+/// The class of a model: `$begins` makes a state of the array that says where to begin, and `$kept` is what is computed
+/// once for all readouts, if there is anything.
 macro_rules! model_class {
-    ($(#[$doc:meta])* $Class:ident, $Data:ty, $begins:expr) => {
+    ($(#[$doc:meta])* $Class:ident, $Data:ty, $begins:expr $(, $kept:ident: $Kept:ty)?) => {
         $(#[$doc])*
         #[pyclass(frozen, module = "lehr._lehr")]
         pub struct $Class {
             pub fitted: std::sync::Arc<lehr::store::Run<lehr::models::$Class>>,
+            $($kept: std::sync::OnceLock<$Kept>,)?
         }
 
         impl $Class {
             pub fn new(fitted: lehr::store::Run<lehr::models::$Class>) -> Self {
-                $Class { fitted: std::sync::Arc::new(fitted) }
+                $Class {
+                    fitted: std::sync::Arc::new(fitted),
+                    $($kept: std::sync::OnceLock::new(),)?
+                }
             }
         }
 

@@ -5,12 +5,14 @@ use lehr::lambda::Lambda;
 use lehr::math::table::Table;
 use lehr::memory::room_for;
 use lehr::model::{Judge, Model};
+use lehr::models::lda::Rounded;
 use lehr::models::{Lda as Core, Stored};
 use lehr::step::engine::Threads;
+use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{set, shaped};
+use crate::arrays::{matrix, set, shaped};
 use crate::data::Docs;
 use crate::fitted::model_class;
 use crate::run::computed;
@@ -82,31 +84,32 @@ impl Lda {
         })
     }
 
-    /// gamma of each document; its shares if `normalize`.
+    /// Whether readouts of these documents are so short that one thread is enough.
+    fn is_short(&self, data: &Docs) -> bool {
+        const SHORT: usize = 1 << 16;
+        let (docs, k) = (&data.data, self.fitted.model.params().topics);
+        let entries = || (0..docs.n_items()).map(|n| docs.doc(n).len()).sum::<usize>();
+        docs.n_items() <= 64 && entries().saturating_mul(k) <= SHORT
+    }
+
+    /// gamma of each document, its shares if `normalize`; as float32 if `single`.
     fn transform<'py>(
         &self,
         py: Python<'py>,
         data: &Docs,
         normalize: bool,
-        threads: usize,
+        single: bool,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let values = computed(py, threads, || {
-            self.check(data)?;
-            let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
-            let (n, k) = (data.data.n_items(), model.params().topics);
-            room_for(&format!("an array of {n} documents x {k} topics"), n.saturating_mul(k))?;
-            let out = match normalize {
-                true => model.transform(lambda, &data.data),
-                false => model.gamma(lambda, &data.data),
-            };
-            data.data.fault().map_or(Ok(out), Err)
-        })?;
-        shaped(py, values, &[data.data.n_items(), self.fitted.model.params().topics])
+        match single {
+            true => self.topics::<f32>(py, data, normalize, threads),
+            false => self.topics::<f64>(py, data, normalize, threads),
+        }
     }
 
     /// The bound with these documents in place of the training documents, and their words.
-    fn bound(&self, py: Python<'_>, data: &Docs, threads: usize) -> PyResult<(f64, f64)> {
-        computed(py, threads, || {
+    fn bound(&self, py: Python<'_>, data: &Docs, threads: Option<usize>) -> PyResult<(f64, f64)> {
+        computed(py, threads.unwrap_or(1), || {
             self.check(data)?;
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
             let bound = lehr::fit::bound(model, lambda, &mut Threads::new(model, &data.data))?;
@@ -119,9 +122,9 @@ impl Lda {
         &self,
         py: Python<'py>,
         data: &Docs,
-        threads: usize,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let scores = computed(py, threads, || {
+        let scores = computed(py, threads.unwrap_or(1), || {
             self.check(data)?;
             let population = self.fitted.config.population();
             let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
@@ -137,6 +140,29 @@ impl Lda {
 }
 
 impl Lda {
+    /// A row of K numbers for each document.
+    fn topics<'py, T: Rounded + Element + Default + Clone>(
+        &self,
+        py: Python<'py>,
+        data: &Docs,
+        shares: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (model, docs) = (&self.fitted.model, &data.data);
+        let (n, k) = (docs.n_items(), model.params().topics);
+        let values = computed(py, threads.unwrap_or(1), || {
+            self.check(data)?;
+            let numbers = n.saturating_mul(k);
+            if threads.is_some() {
+                room_for(&format!("an array of {n} documents x {k} topics"), numbers)?;
+            }
+            let mut out = vec![T::default(); numbers];
+            model.fill_topics(self.fitted.lambda(), docs, 0..n, shares, &mut out);
+            docs.fault().map_or(Ok(out), Err)
+        })?;
+        matrix(py, values, [n, k])
+    }
+
     fn check(&self, data: &Docs) -> lehr::Result<()> {
         self.fitted.model.check_fits(&data.data, &[])
     }

@@ -3,23 +3,24 @@
 use lehr::fit::State;
 use lehr::lambda::Lambda;
 use lehr::memory::room_for;
-use lehr::model::Model;
-use lehr::models::mixture::{Component, Covariance, too_far};
+use lehr::model::{Model, RowSet, item_bounds_under};
+use lehr::models::mixture::{Component, Covariance, Densities};
 use lehr::models::{Mixture as Core, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::arrays::{set, shaped, vector};
+use crate::arrays::{matrix, set, shaped, vector};
 use crate::data::Points;
 use crate::errors::parts;
 use crate::fitted::model_class;
-use crate::run::computed;
+use crate::run::{computed, computed_or_here};
 
 model_class!(
     /// A fitted Gaussian or Dirichlet-process mixture.
     Mixture,
     Points,
-    begins
+    begins,
+    expect: Densities
 );
 
 /// The state that given responsibilities lead to, one row of K for each item.
@@ -129,27 +130,32 @@ impl Mixture {
         notes.iter().map(|note| parts(py, note)).collect()
     }
 
+    /// Whether readouts of these items are so short that they need no number of threads.
+    fn is_short(&self, data: &Points) -> bool {
+        self.fitted.model.is_short(data.data.n_items())
+    }
+
     /// One row of K shares for each item.
     fn responsibilities<'py>(
         &self,
         py: Python<'py>,
         data: &Points,
-        threads: usize,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let k = self.fitted.model.params().components;
         let n = data.data.n_items();
-        let values = computed(py, threads, || {
+        let values = computed_or_here(py, threads, || {
             self.check(data)?;
-            let what = format!("an array of {n} x {k} responsibilities");
-            room_for(&what, n.saturating_mul(k))?;
-            let model = &self.fitted.model;
-            let values = model.responsibilities(self.fitted.lambda().table(), &data.data);
-            match values.iter().position(|share| !share.is_finite()) {
-                None => Ok(values),
-                Some(at) => Err(too_far(at / k)),
+            let numbers = n.saturating_mul(k);
+            if threads.is_some() {
+                room_for(&format!("an array of {n} x {k} responsibilities"), numbers)?;
             }
+            let mut out = vec![0.0; numbers];
+            let model = &self.fitted.model;
+            model.fill_responsibilities(self.expect(), &data.data, 0..n, &mut out)?;
+            Ok(out)
         })?;
-        shaped(py, values, &[n, k])
+        matrix(py, values, [n, k])
     }
 
     /// The component that has most of each item; no row of K numbers is made for it.
@@ -157,12 +163,14 @@ impl Mixture {
         &self,
         py: Python<'py>,
         data: &Points,
-        threads: usize,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let labels = computed(py, threads, || {
+        let labels = computed_or_here(py, threads, || {
             self.check(data)?;
-            room_for("labels of all items", data.data.n_items().saturating_mul(2))?;
-            let labels = self.fitted.model.labels(self.fitted.lambda().table(), &data.data)?;
+            if threads.is_some() {
+                room_for("labels of all items", data.data.n_items().saturating_mul(2))?;
+            }
+            let labels = self.fitted.model.labels_under(self.expect(), &data.data)?;
             Ok(labels.into_iter().map(i64::from).collect())
         })?;
         Ok(vector::<i64>(py, labels))
@@ -173,9 +181,11 @@ impl Mixture {
         &self,
         py: Python<'py>,
         data: &Points,
-        threads: usize,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.of_each(py, data, threads, lehr::model::item_bounds)
+        self.of_each(py, data, threads, |model, lambda, data| {
+            item_bounds_under(model, self.expect(), &RowSet::all(lambda.n_rows()), data)
+        })
     }
 
     /// The log predictive density of each item.
@@ -183,7 +193,7 @@ impl Mixture {
         &self,
         py: Python<'py>,
         data: &Points,
-        threads: usize,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.of_each(py, data, threads, |model, lambda, data| model.log_predictive(lambda, data))
     }
@@ -229,14 +239,24 @@ impl Mixture {
         &self,
         py: Python<'py>,
         data: &Points,
-        threads: usize,
+        threads: Option<usize>,
         number: impl FnOnce(&Core, &Lambda, &lehr::data::Points) -> Vec<f64> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let values = computed(py, threads, || {
+        let values = computed_or_here(py, threads, || {
             self.check(data)?;
             Ok(number(&self.fitted.model, self.fitted.lambda(), &data.data))
         })?;
         Ok(vector(py, values))
+    }
+
+    /// The components' expected log densities: of many components they cost more than those of an item.
+    fn expect(&self) -> &Densities {
+        self.expect.get_or_init(|| {
+            let lambda = self.fitted.lambda();
+            let mut expect = Densities::default();
+            self.fitted.model.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
+            expect
+        })
     }
 
     fn check(&self, data: &Points) -> lehr::Result<()> {

@@ -16,7 +16,7 @@ use lehr::sweep::Onlooker;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{broken, raised};
+use crate::errors::{broken, guarded, raised};
 
 /// How often signals are looked for.
 const TICK: Duration = Duration::from_millis(50);
@@ -62,6 +62,19 @@ pub fn computed<T: Send>(
             (None, Ok(Err(why))) => raised(Err(ErrorKind::Stopped(why.into()).into())),
         }
     })
+}
+
+/// The same; without a number of threads the work is short and needs none but this one, whose interpreter is not even
+/// let go for it.
+pub fn computed_or_here<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce() -> lehr::Result<T> + Send,
+) -> PyResult<T> {
+    match threads {
+        Some(threads) => computed(py, threads, work),
+        None => guarded(work),
+    }
 }
 
 /// What a fit tells while it runs.

@@ -8,7 +8,7 @@ use lehr::data::Points;
 use lehr::fit::Observation;
 use lehr::model::{Model, RowSet};
 use lehr::models::Stored;
-use lehr::models::mixture::{Component, Covariance, Factorisation, Mixture};
+use lehr::models::mixture::{Component, Covariance, Densities, Factorisation, Mixture};
 use lehr::read::{self, FittedColumns, PointsOptions, TextColumn};
 use lehr::step::engine::Threads;
 use lehr::store::{RunConfig, RunResult};
@@ -191,27 +191,27 @@ impl Served for Mixture {
         new: &NewData<Self>,
         output: &TableFile<'_>,
     ) -> anyhow::Result<String> {
-        let lambda = run.saved.model_state().lambda.table();
+        let expect = expectations(run);
         let k = run.config.params.components;
-        let what = format!("responsibilities of {k} components for {}", items::<Self>(&new.data));
-        lehr::memory::room_for(&what, new.data.n_items().saturating_mul(k))?;
-        let responsibilities = run.model.responsibilities(lambda, &new.data);
-        if let Some(at) = responsibilities.iter().position(|r| !r.is_finite()) {
-            anyhow::bail!(
-                "row {} is so far from every component that its densities overflow; look for \
-                 outliers or a wrong unit",
-                at / k + 1
-            );
-        }
-        let labels: Vec<i64> =
-            responsibilities.chunks_exact(k).map(|row| largest(row) as i64).collect();
         let is_kept = |name: &str| new.kept.iter().any(|column| column.name == name);
         let own = if is_kept("label") { "cluster" } else { "label" };
-        let mut columns: Vec<Column<'_>> =
-            new.kept.iter().map(|column| Column::text(&column.name, &column.cells)).collect();
-        columns.push(Column::i64(own, &labels));
-        columns.push(Column::matrix("responsibility", &responsibilities, k));
-        output.write(&columns)?;
+        let (mut responsibilities, mut labels) = (Vec::new(), Vec::new());
+        output.write_blocks(new.data.n_items(), k + 1, |rows, add| {
+            responsibilities.resize(rows.len() * k, 0.0);
+            run.model
+                .fill_responsibilities(&expect, &new.data, rows.clone(), &mut responsibilities)
+                .map_err(|error| anyhow::anyhow!("{error}; look for outliers or a wrong unit"))?;
+            labels.clear();
+            labels.extend(responsibilities.chunks_exact(k).map(|row| largest(row) as i64));
+            let mut columns: Vec<Column<'_>> = new
+                .kept
+                .iter()
+                .map(|column| Column::text(&column.name, &column.cells[rows.clone()]))
+                .collect();
+            columns.push(Column::i64(own, &labels));
+            columns.push(Column::matrix("responsibility", &responsibilities, k));
+            Ok(add(&columns)?)
+        })?;
         Ok(format!("{} labelled with {k} components", items::<Self>(&new.data)))
     }
 
@@ -297,11 +297,18 @@ impl Served for Mixture {
     }
 }
 
+/// The components' expected log densities.
+fn expectations(run: &OpenRun<Mixture>) -> Densities {
+    let lambda = &run.saved.model_state().lambda;
+    let mut expect = Densities::default();
+    run.model.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
+    expect
+}
+
 fn score(run: &OpenRun<Mixture>, points: &Points) -> lehr::Result<Scores> {
     let lambda = &run.saved.model_state().lambda;
     let bound = lehr::fit::bound(&run.model, lambda, &mut Threads::new(&run.model, points))?;
-    let mut expect = Default::default();
-    run.model.refresh(lambda, &RowSet::all(lambda.n_rows()), &mut expect);
+    let expect = expectations(run);
     let weight = points.weights().map_or(points.n_items() as f64, |w| w.iter().sum());
     Ok(Scores {
         items: points.n_items(),

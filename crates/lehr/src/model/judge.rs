@@ -1,5 +1,7 @@
 //! How well a model does: scores of held-out items, measures for the trace, and the bound item by item.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{Ask, Dataset, Local, Model, RowSet, SHARD, Shard};
@@ -53,39 +55,74 @@ pub(crate) fn score<M: Model>(
     }
 }
 
-/// Does `work` on every shard of the items, on all threads; it writes a number for each item.
+/// Does `work` on every shard of some items, on all threads; it fills as many entries of `out` for each item as there are
+/// in all. A single shard is worked off on this thread, and no pool of threads is looked for.
+pub(crate) fn for_shards<M: SharedModel, T: Send>(
+    model: &M,
+    data: &M::Data,
+    rows: &RowSet,
+    items: Range<usize>,
+    out: &mut [T],
+    work: impl Fn(Shard<'_, M::Data>, &mut M::Scratch, &mut [T]) + Sync,
+) {
+    let width = out.len() / items.len().max(1);
+    assert_eq!(out.len(), width * items.len(), "every item has the same number of entries");
+    let (weights, last) = ([1.0; SHARD], items.end);
+    let shard = |scratch: &mut M::Scratch, (number, out): (usize, &mut [T])| {
+        stop::check();
+        let first = items.start + number * SHARD;
+        let numbers: [u32; SHARD] = std::array::from_fn(|i| (first + i) as u32);
+        let items = &numbers[..(last - first).min(SHARD)];
+        work(
+            Shard { data, items, weights: &weights[..items.len()], rows, warm: &[] },
+            scratch,
+            out,
+        );
+        data.release(items.len());
+    };
+    if items.len() <= SHARD {
+        if !items.is_empty() {
+            shard(&mut model.scratch(), (0, out));
+        }
+        return;
+    }
+    out.par_chunks_mut(SHARD * width).enumerate().for_each_init(|| model.scratch(), shard);
+}
+
+/// The same for all items, with a number for each.
 pub(crate) fn for_each_item<M: SharedModel>(
     model: &M,
     data: &M::Data,
     rows: &RowSet,
     work: impl Fn(Shard<'_, M::Data>, &mut M::Scratch, &mut [f64]) + Sync,
 ) -> Vec<f64> {
-    let items: Vec<u32> = (0..data.n_items() as u32).collect();
-    let mut out = vec![0.0; items.len()];
-    out.par_chunks_mut(SHARD).zip(items.par_chunks(SHARD)).for_each_init(
-        || model.scratch(),
-        |scratch, (out, items)| {
-            stop::check();
-            let weights = [1.0; SHARD];
-            let weights = &weights[..items.len()];
-            work(Shard { data, items, weights, rows, warm: &[] }, scratch, out);
-        },
-    );
+    let mut out = vec![0.0; data.n_items()];
+    for_shards(model, data, rows, 0..data.n_items(), &mut out, work);
     out
 }
 
 /// Each item's part of the bound: the log of what it would add to the evidence if q stayed as it is. For
 /// models in which all rows share a batch.
 pub fn item_bounds<M: SharedModel>(model: &M, lambda: &Lambda, data: &M::Data) -> Vec<f64> {
-    let layout = model.layout();
-    let mut rows = RowSet::all(layout.n_rows);
+    let mut rows = RowSet::all(model.layout().n_rows);
     let items: Vec<u32> = (0..data.n_items() as u32).collect();
     model.support(data, &items, &mut rows);
     let mut expect = M::Expect::default();
     model.refresh(lambda, &rows, &mut expect);
-    for_each_item(model, data, &rows, |shard, scratch, out| {
+    item_bounds_under(model, &expect, &rows, data)
+}
+
+/// The same with the expectations of the rows that the items touch at hand.
+pub fn item_bounds_under<M: SharedModel>(
+    model: &M,
+    expect: &M::Expect,
+    rows: &RowSet,
+    data: &M::Data,
+) -> Vec<f64> {
+    let layout = model.layout();
+    for_each_item(model, data, rows, |shard, scratch, out| {
         let mut unused = M::Local::new(&layout);
-        model.local_step(&expect, shard, Ask::EVALUATE, scratch, &mut unused, out);
+        model.local_step(expect, shard, Ask::EVALUATE, scratch, &mut unused, out);
     })
 }
 

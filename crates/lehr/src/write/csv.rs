@@ -6,32 +6,72 @@ use std::io::{self, BufWriter, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::blocks::Blocks;
 use super::table::{Cell, OutTable};
 
 const BUFFER: usize = 1 << 17;
 
-pub(super) fn write(
-    file: &mut File,
-    table: &OutTable<'_>,
+/// Text that goes to a file.
+pub(super) struct Text<'f> {
+    out: Out<'f>,
     separator: u8,
-    gzipped: bool,
-) -> io::Result<()> {
-    if !gzipped {
-        return write_rows(BufWriter::with_capacity(BUFFER, file), table, separator)?.flush();
-    }
-    let packed = GzEncoder::new(BufWriter::with_capacity(BUFFER, file), Compression::default());
-    let rows = write_rows(BufWriter::with_capacity(BUFFER, packed), table, separator)?;
-    rows.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?.flush()
+    begun: bool,
 }
 
-fn write_rows<W: Write>(mut out: W, table: &OutTable<'_>, separator: u8) -> io::Result<W> {
-    for (at, name) in table.names.iter().enumerate() {
-        if at > 0 {
-            out.write_all(&[separator])?;
-        }
-        out.write_all(quoted(name, separator).as_bytes())?;
+enum Out<'f> {
+    Plain(BufWriter<&'f mut File>),
+    Packed(BufWriter<GzEncoder<BufWriter<&'f mut File>>>),
+}
+
+impl<'f> Text<'f> {
+    pub(super) fn new(file: &'f mut File, separator: u8, gzipped: bool) -> Self {
+        let plain = BufWriter::with_capacity(BUFFER, file);
+        let out = match gzipped {
+            false => Out::Plain(plain),
+            true => {
+                let packed = GzEncoder::new(plain, Compression::default());
+                Out::Packed(BufWriter::with_capacity(BUFFER, packed))
+            }
+        };
+        Text { out, separator, begun: false }
     }
-    out.write_all(b"\n")?;
+}
+
+impl Blocks for Text<'_> {
+    fn add(&mut self, block: &OutTable<'_>) -> io::Result<()> {
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        match &mut self.out {
+            Out::Plain(out) => write_rows(out, block, self.separator, is_first),
+            Out::Packed(out) => write_rows(out, block, self.separator, is_first),
+        }
+    }
+
+    fn end(self: Box<Self>) -> io::Result<()> {
+        match self.out {
+            Out::Plain(mut out) => out.flush(),
+            Out::Packed(out) => {
+                out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?.flush()
+            }
+        }
+    }
+}
+
+/// Writes the rows of a block, after the names of the columns if it is the first.
+fn write_rows(
+    out: &mut impl Write,
+    table: &OutTable<'_>,
+    separator: u8,
+    is_first: bool,
+) -> io::Result<()> {
+    if is_first {
+        for (at, name) in table.names.iter().enumerate() {
+            if at > 0 {
+                out.write_all(&[separator])?;
+            }
+            out.write_all(quoted(name, separator).as_bytes())?;
+        }
+        out.write_all(b"\n")?;
+    }
     for n in 0..table.n_rows {
         for (at, cell) in table.row(n).enumerate() {
             if at > 0 {
@@ -39,13 +79,13 @@ fn write_rows<W: Write>(mut out: W, table: &OutTable<'_>, separator: u8) -> io::
             }
             match cell {
                 Cell::I64(value) => write!(out, "{value}")?,
-                Cell::F64(value) => write_float(&mut out, value)?,
+                Cell::F64(value) => write_float(out, value)?,
                 Cell::Text(value) => out.write_all(quoted(value, separator).as_bytes())?,
             }
         }
         out.write_all(b"\n")?;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// Both forms are the shortest that read back as the same float; the plain one would spell out
@@ -106,7 +146,8 @@ mod tests {
     fn texts_are_quoted_like_names() {
         let ids = ["a".to_string(), "b, \"c\"".to_string(), String::new()];
         let columns = [Column::text("id", &ids), Column::i64("n", &[1, 2, 3])];
-        let out = write_rows(Vec::new(), &OutTable::new(&columns).unwrap(), b',').unwrap();
+        let mut out = Vec::new();
+        write_rows(&mut out, &OutTable::new(&columns).unwrap(), b',', true).unwrap();
         let expected = "id,n\na,1\n\"b, \"\"c\"\"\",2\n,3\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

@@ -1,6 +1,7 @@
 //! Writing results: tables in the formats that are read, and any file without leaving half of one.
 
 mod atomic;
+mod blocks;
 mod csv;
 mod fault;
 mod npy;
@@ -17,6 +18,7 @@ use crate::{Error, Result};
 
 pub use atomic::{append, atomically, check_target, whole};
 pub(crate) use atomic::{is_unfinished, whole_keeping};
+pub use blocks::{rows_of_blocks, table_in_blocks};
 pub use stream::{STDOUT, is_stdout, is_stream};
 pub use table::{Column, Values};
 
@@ -53,17 +55,8 @@ pub fn table(path: &Path, columns: &[Column<'_>]) -> Result<()> {
 
 /// The same in a format that the file's name does not have to say.
 pub fn table_as(format: TableFormat, path: &Path, columns: &[Column<'_>]) -> Result<()> {
-    let table = OutTable::new(columns)?;
-    let text =
-        |separator, gzipped| atomically(path, |file| csv::write(file, &table, separator, gzipped));
-    match format {
-        TableFormat::Csv => text(b',', false),
-        TableFormat::Tsv => text(b'\t', false),
-        TableFormat::CsvGz => text(b',', true),
-        TableFormat::TsvGz => text(b'\t', true),
-        TableFormat::Npy => atomically(path, |file| npy::write(file, &table)),
-        TableFormat::Parquet => write_parquet(path, &table),
-    }
+    let n_rows = OutTable::new(columns)?.n_rows;
+    table_in_blocks(format, path, n_rows, n_rows, |_, add| add(columns))
 }
 
 choices! {
@@ -106,17 +99,4 @@ impl TableFormat {
     pub fn is_text(self) -> bool {
         matches!(self, TableFormat::Csv | TableFormat::Tsv)
     }
-}
-
-#[cfg(feature = "parquet")]
-fn write_parquet(path: &Path, table: &OutTable<'_>) -> Result<()> {
-    atomically(path, |file| parquet::write(file, table))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn write_parquet(path: &Path, _: &OutTable<'_>) -> Result<()> {
-    Err(Error::run(
-        path,
-        "this build of lehr leaves Parquet out; build it with the feature parquet, or write .npy or .csv",
-    ))
 }

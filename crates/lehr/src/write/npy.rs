@@ -3,26 +3,48 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
+use super::blocks::Blocks;
 use super::table::{Cell, OutTable};
 
-pub(super) fn write(file: &mut File, table: &OutTable<'_>) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 17, file);
-    out.write_all(&header(table.n_rows, table.names.len()))?;
-    for n in 0..table.n_rows {
-        for cell in table.row(n) {
-            let value = match cell {
-                Cell::F64(value) => value,
-                Cell::I64(value) => value as f64,
-                Cell::Text(_) => {
-                    return Err(io::Error::other(
-                        "a NumPy matrix holds no text; let the name end in .csv or .parquet",
-                    ));
-                }
-            };
-            out.write_all(&value.to_le_bytes())?;
-        }
+/// Numbers that go to a file.
+pub(super) struct Array<'f> {
+    out: BufWriter<&'f mut File>,
+    /// Of all blocks together.
+    n_rows: usize,
+    begun: bool,
+}
+
+impl<'f> Array<'f> {
+    pub(super) fn new(file: &'f mut File, n_rows: usize) -> Self {
+        Array { out: BufWriter::with_capacity(1 << 17, file), n_rows, begun: false }
     }
-    out.flush()
+}
+
+impl Blocks for Array<'_> {
+    fn add(&mut self, block: &OutTable<'_>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.out.write_all(&header(self.n_rows, block.names.len()))?;
+        }
+        for n in 0..block.n_rows {
+            for cell in block.row(n) {
+                let value = match cell {
+                    Cell::F64(value) => value,
+                    Cell::I64(value) => value as f64,
+                    Cell::Text(_) => {
+                        return Err(io::Error::other(
+                            "a NumPy matrix holds no text; let the name end in .csv or .parquet",
+                        ));
+                    }
+                };
+                self.out.write_all(&value.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Format version 1, padded so that the numbers start on a multiple of 64 bytes, as NumPy does.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -11,21 +12,68 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
+use super::blocks::Blocks;
 use super::table::{OutTable, Values};
 
 const ROWS_PER_GROUP: usize = 1 << 17;
 
-pub(super) fn write(file: &mut File, table: &OutTable<'_>) -> io::Result<()> {
-    write_groups(file, table).map_err(|error| match error {
+/// Row groups that go to a file.
+pub(super) struct Groups<'f> {
+    file: Option<&'f mut File>,
+    /// Once the columns are known.
+    writer: Option<SerializedFileWriter<&'f mut File>>,
+    buffer: Vec<f64>,
+}
+
+impl<'f> Groups<'f> {
+    pub(super) fn new(file: &'f mut File) -> Self {
+        Groups { file: Some(file), writer: None, buffer: Vec::new() }
+    }
+
+    fn write(&mut self, table: &OutTable<'_>) -> Result<(), ParquetError> {
+        if let Some(file) = self.file.take() {
+            self.writer = Some(begun(file, table)?);
+        }
+        let Some(writer) = &mut self.writer else {
+            return Err(ParquetError::General("the file could not be begun".into()));
+        };
+        for first in (0..table.n_rows).step_by(ROWS_PER_GROUP) {
+            let rows = first..(first + ROWS_PER_GROUP).min(table.n_rows);
+            write_group(writer, table, rows, &mut self.buffer)?;
+        }
+        Ok(())
+    }
+}
+
+impl Blocks for Groups<'_> {
+    fn add(&mut self, block: &OutTable<'_>) -> io::Result<()> {
+        self.write(block).map_err(plain)
+    }
+
+    fn end(self: Box<Self>) -> io::Result<()> {
+        match self.writer {
+            Some(writer) => writer.close().map(drop).map_err(plain),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What went wrong with the file, if that was it.
+fn plain(error: ParquetError) -> io::Error {
+    match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(cause) => *cause,
             Err(cause) => io::Error::other(cause),
         },
         other => io::Error::other(other),
-    })
+    }
 }
 
-fn write_groups(file: &mut File, table: &OutTable<'_>) -> Result<(), ParquetError> {
+/// A file with these columns, and no rows yet.
+fn begun<'f>(
+    file: &'f mut File,
+    table: &OutTable<'_>,
+) -> Result<SerializedFileWriter<&'f mut File>, ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false);
@@ -50,39 +98,42 @@ fn write_groups(file: &mut File, table: &OutTable<'_>) -> Result<(), ParquetErro
         }
     }
     let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-    let mut buffer = Vec::new();
-    for first in (0..table.n_rows).step_by(ROWS_PER_GROUP) {
-        let rows = first..(first + ROWS_PER_GROUP).min(table.n_rows);
-        let mut group = writer.next_row_group()?;
-        for column in table.columns {
-            match column.values {
-                Values::F64(values) => write_floats(&mut group, &values[rows.clone()])?,
-                Values::I64(values) => {
-                    let mut chunk = next_column(&mut group)?;
-                    chunk.typed::<Int64Type>().write_batch(&values[rows.clone()], None, None)?;
-                    chunk.close()?;
-                }
-                Values::Text(values) => {
-                    let texts: Vec<ByteArray> =
-                        values[rows.clone()].iter().map(|text| text.as_str().into()).collect();
-                    let mut chunk = next_column(&mut group)?;
-                    chunk.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
-                    chunk.close()?;
-                }
-                Values::Matrix { values, width } => {
-                    let block = &values[rows.start * width..rows.end * width];
-                    for k in 0..width {
-                        buffer.clear();
-                        buffer.extend(block.iter().skip(k).step_by(width));
-                        write_floats(&mut group, &buffer)?;
-                    }
+    SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
+}
+
+fn write_group(
+    writer: &mut SerializedFileWriter<&mut File>,
+    table: &OutTable<'_>,
+    rows: Range<usize>,
+    buffer: &mut Vec<f64>,
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for column in table.columns {
+        match column.values {
+            Values::F64(values) => write_floats(&mut group, &values[rows.clone()])?,
+            Values::I64(values) => {
+                let mut chunk = next_column(&mut group)?;
+                chunk.typed::<Int64Type>().write_batch(&values[rows.clone()], None, None)?;
+                chunk.close()?;
+            }
+            Values::Text(values) => {
+                let texts: Vec<ByteArray> =
+                    values[rows.clone()].iter().map(|text| text.as_str().into()).collect();
+                let mut chunk = next_column(&mut group)?;
+                chunk.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
+                chunk.close()?;
+            }
+            Values::Matrix { values, width } => {
+                let block = &values[rows.start * width..rows.end * width];
+                for k in 0..width {
+                    buffer.clear();
+                    buffer.extend(block.iter().skip(k).step_by(width));
+                    write_floats(&mut group, buffer)?;
                 }
             }
         }
-        group.close()?;
     }
-    writer.close()?;
+    group.close()?;
     Ok(())
 }
 

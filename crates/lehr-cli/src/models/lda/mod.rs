@@ -109,22 +109,26 @@ impl Served for Lda {
     ) -> anyhow::Result<String> {
         check_known(new)?;
         let k = run.config.params.topics;
-        let what = format!("shares of {k} topics of {}", items::<Self>(&new.data));
-        lehr::memory::room_for(&what, new.data.n_items().saturating_mul(k))?;
-        let theta = run.model.transform(&run.saved.model_state().lambda, &new.data);
-        if let Some(fault) = new.data.fault() {
-            return Err(fault.into());
-        }
-        let main: Vec<i64> = theta.chunks_exact(k).map(|shares| largest(shares) as i64).collect();
+        let (model, lambda) = (&run.model, &run.saved.model_state().lambda);
         let ids = new.data.ids();
-        let mut columns = Vec::new();
-        // An array holds the shares alone.
-        if output.format != TableFormat::Npy {
-            columns.extend(ids.as_deref().map(|ids| Column::text("id", ids)));
-            columns.push(Column::i64("main_topic", &main));
-        }
-        columns.push(Column::matrix("topic", &theta, k));
-        output.write(&columns)?;
+        let (mut theta, mut main) = (Vec::new(), Vec::new());
+        output.write_blocks(new.data.n_items(), k + 1, |rows, add| {
+            theta.resize(rows.len() * k, 0.0);
+            model.fill_topics(lambda, &new.data, rows.clone(), true, &mut theta);
+            if let Some(fault) = new.data.fault() {
+                return Err(fault.into());
+            }
+            main.clear();
+            main.extend(theta.chunks_exact(k).map(|shares| largest(shares) as i64));
+            let mut columns = Vec::new();
+            // An array holds the shares alone.
+            if output.format != TableFormat::Npy {
+                columns.extend(ids.as_deref().map(|ids| Column::text("id", &ids[rows])));
+                columns.push(Column::i64("main_topic", &main));
+            }
+            columns.push(Column::matrix("topic", &theta, k));
+            Ok(add(&columns)?)
+        })?;
         let mut done = format!("{} in {}", items::<Self>(&new.data), counted(k as u64, "topic"));
         let empty = (0..new.data.n_items()).filter(|&n| new.data.doc(n).is_empty()).count();
         if empty > 0 {

@@ -27,7 +27,7 @@ pub use local::{Documents, Scratch};
 pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, Priors, SETTINGS};
 pub use readout::{Coherence, Topic};
-pub use score::DocScores;
+pub use score::{DocScores, Rounded};
 pub use stored::Frozen;
 
 use crate::data::{Docs, Vocabulary};

@@ -1,12 +1,15 @@
 //! How well topics explain documents they were not fitted to: three numbers that can disagree, and a
 //! baseline that knows no topics.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Expect, Lda, Scratch, bound, split_hyper};
 use crate::data::{Docs, Entry};
 use crate::lambda::Lambda;
+use crate::math::stop;
 use crate::model::{Dataset, Model, RowSet};
 
 /// Documents that one worker scores at a time; part of the definition of the sums.
@@ -37,6 +40,24 @@ pub struct DocScores {
     pub predicted: f64,
 }
 
+/// A number as results hold it.
+pub trait Rounded: Send {
+    /// The nearest to `x`.
+    fn rounded(x: f64) -> Self;
+}
+
+impl Rounded for f64 {
+    fn rounded(x: f64) -> Self {
+        x
+    }
+}
+
+impl Rounded for f32 {
+    fn rounded(x: f64) -> Self {
+        x as f32
+    }
+}
+
 #[derive(Default, Clone, Copy)]
 struct Sums {
     local: f64,
@@ -51,7 +72,7 @@ impl Lda {
     /// on until gamma changes by less than 1e-5 on average.
     pub fn score_docs(&self, lambda: &Lambda, docs: &Docs, population: usize) -> DocScores {
         let mut sums = Sums::default();
-        self.for_waves(lambda, docs, |items, rows, expect| {
+        self.for_waves(lambda, docs, 0..docs.n_items(), |items, rows, expect| {
             let parts: Vec<Sums> = items
                 .par_chunks(CHUNK)
                 .map_init(
@@ -59,6 +80,7 @@ impl Lda {
                     |(scratch, row), items| {
                         let mut sums = Sums::default();
                         for &n in items {
+                            stop::check();
                             let doc = docs.doc(n as usize);
                             self.add_scores(lambda, rows, expect, doc, scratch, row, &mut sums);
                         }
@@ -89,47 +111,62 @@ impl Lda {
 
     /// Each document's expected topics, one row of K shares each.
     pub fn transform(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
-        let mut out = self.gamma(lambda, docs);
-        out.par_chunks_mut(self.params.topics).for_each(|gamma| {
-            let total: f64 = gamma.iter().sum();
-            gamma.iter_mut().for_each(|g| *g /= total);
-        });
+        let mut out = vec![0.0; docs.n_items() * self.params.topics];
+        self.fill_topics(lambda, docs, 0..docs.n_items(), true, &mut out);
         out
     }
 
     /// gamma of each document, one row of K numbers each: the parameters of q(theta).
     pub fn gamma(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
-        let k = self.params.topics;
-        let mut out = vec![0.0; docs.n_items() * k];
-        self.for_waves(lambda, docs, |items, rows, expect| {
-            let first = items[0] as usize * k;
-            out[first..first + items.len() * k].par_chunks_mut(k).zip(items).for_each_init(
-                Scratch::default,
-                |scratch, (out, &n)| {
-                    let doc = docs.doc(n as usize).iter();
-                    scratch.load(doc.map(|e| (rows.slot(e.word as usize), e.count)));
-                    self.solve_one(expect, true, &[], scratch);
-                    out.copy_from_slice(self.gamma_of_one(expect, scratch));
-                },
-            );
-        });
+        let mut out = vec![0.0; docs.n_items() * self.params.topics];
+        self.fill_topics(lambda, docs, 0..docs.n_items(), false, &mut out);
         out
     }
 
-    /// Runs `work` on all documents, some at a time, with the expectations of their words.
+    /// The expected topics of some documents, so that a table can be made block by block: their `shares`, or gamma; as
+    /// f64 or rounded to f32.
+    pub fn fill_topics<T: Rounded>(
+        &self,
+        lambda: &Lambda,
+        docs: &Docs,
+        items: Range<usize>,
+        shares: bool,
+        out: &mut [T],
+    ) {
+        let (k, begin) = (self.params.topics, items.start);
+        self.for_waves(lambda, docs, items, |items, rows, expect| {
+            let first = (items[0] as usize - begin) * k;
+            out[first..first + items.len() * k].par_chunks_mut(k).zip(items).for_each_init(
+                Scratch::default,
+                |scratch, (out, &n)| {
+                    stop::check();
+                    let doc = docs.doc(n as usize).iter();
+                    scratch.load(doc.map(|e| (rows.slot(e.word as usize), e.count)));
+                    self.solve_one(expect, true, &[], scratch);
+                    let gamma = self.gamma_of_one(expect, scratch);
+                    let total: f64 = if shares { gamma.iter().sum() } else { 1.0 };
+                    out.iter_mut().zip(gamma).for_each(|(out, g)| *out = T::rounded(g / total));
+                },
+            );
+        });
+    }
+
+    /// Runs `work` on some documents, a wave at a time, with the expectations of their words.
     fn for_waves(
         &self,
         lambda: &Lambda,
         docs: &Docs,
+        items: Range<usize>,
         mut work: impl FnMut(&[u32], &RowSet, &Expect),
     ) {
-        let items: Vec<u32> = (0..docs.n_items() as u32).collect();
         let mut rows = RowSet::all(lambda.n_rows());
         let mut expect = Expect::default();
-        for items in items.chunks(WAVE) {
-            self.support(docs, items, &mut rows);
+        for first in items.clone().step_by(WAVE) {
+            let items: Vec<u32> =
+                (first..items.end.min(first + WAVE)).map(|item| item as u32).collect();
+            self.support(docs, &items, &mut rows);
             self.refresh(lambda, &rows, &mut expect);
-            work(items, &rows, &expect);
+            work(&items, &rows, &expect);
             Dataset::release(docs, items.len());
         }
     }

@@ -38,16 +38,34 @@ pub(super) enum Spread {
 impl Mixture {
     /// Mean, W and the mean's spread of the components of one row of lambda; `None` if it is out of its domain.
     pub(super) fn moments(&self, parts: &[Row<'_>]) -> Option<Vec<Moments>> {
-        let mut scatter = parts[0].scatter.to_vec();
-        let means = parts.iter().map(|part| self.mean(part)).collect::<Option<Vec<_>>>()?;
-        for (mean, spread) in &means {
-            if let Spread::Beta(beta) = spread {
-                self.shape.add_outer(-beta, mean, mean, &mut scatter);
-            }
-        }
+        let mut means = Vec::with_capacity(parts.len());
+        let scatter = self.centred(parts, |mean, spread| means.push((mean, spread)))?;
         let precision = Arc::new(self.shape.precision(parts[0].nu, scatter)?);
         let of = |(mean, spread)| Moments { mean, precision: Arc::clone(&precision), spread };
         Some(means.into_iter().map(of).collect())
+    }
+
+    /// Whether there are moments. It takes half the work to know that: no inverse, no logarithm.
+    pub(super) fn has_moments(&self, parts: &[Row<'_>]) -> bool {
+        let scatter = self.centred(parts, |_, _| {});
+        scatter.is_some_and(|mut scatter| self.shape.scatter().cholesky(&mut scatter))
+    }
+
+    /// W^-1 of the components of one row, whose means and their spreads are handed on; `None` if a mean has none.
+    fn centred(
+        &self,
+        parts: &[Row<'_>],
+        mut each: impl FnMut(Vec<f64>, Spread),
+    ) -> Option<Vec<f64>> {
+        let mut scatter = parts[0].scatter.to_vec();
+        for part in parts {
+            let (mean, spread) = self.mean(part)?;
+            if let Spread::Beta(beta) = spread {
+                self.shape.add_outer(-beta, &mean, &mean, &mut scatter);
+            }
+            each(mean, spread);
+        }
+        Some(scatter)
     }
 
     fn mean(&self, part: &Row<'_>) -> Option<(Vec<f64>, Spread)> {

@@ -267,7 +267,7 @@ impl Model for Mixture {
         let floor = self.shape.least_freedom();
         parts.iter().all(|part| part.weights.iter().all(|&a| a > weights_floor))
             && parts[0].nu > floor * (1.0 + MARGIN) + MARGIN
-            && self.moments(&parts).is_some()
+            && self.has_moments(&parts)
     }
 
     fn global_bound(&self, lambda: &Lambda, _expect: &Densities) -> f64 {

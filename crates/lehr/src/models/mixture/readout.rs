@@ -1,7 +1,9 @@
 //! A fitted mixture in a person's terms: weights, means, covariances in the data's units; order by
 //! size; responsibilities; predictive densities.
 
-use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::Serialize;
 
 use super::expect::{Densities, Gaussians};
@@ -13,7 +15,7 @@ use crate::lambda::Lambda;
 use crate::math::kernels::{TILE, pad_to_lanes, softmax};
 use crate::math::special::ln_gamma;
 use crate::math::table::Table;
-use crate::model::{Model, RowSet, SHARD, Shard, for_each_item, weighted_mean};
+use crate::model::{Model, RowSet, SHARD, Shard, for_each_item, for_shards, weighted_mean};
 use crate::{Error, Result};
 
 /// One component of a fitted mixture, in the data's units.
@@ -136,21 +138,52 @@ impl Mixture {
 
     /// The responsibilities of all items: one row of K numbers each.
     pub fn responsibilities(&self, lambda: &Table, points: &Points) -> Vec<f64> {
-        let k = self.params.components;
-        let mut out = vec![0.0; points.n_items() * k];
-        self.with_responsibilities(lambda, points, &mut out, |resp, out| out.copy_from_slice(resp));
+        let mut out = vec![0.0; points.n_items() * self.params.components];
+        let expect = self.densities(lambda);
+        self.with_responsibilities(&expect, points, 0..points.n_items(), &mut out, |resp, out| {
+            out.copy_from_slice(resp);
+        });
         out
+    }
+
+    /// The responsibilities of some items, `expect` being [`Model::refresh`]ed, so that a table can be made block by
+    /// block. An error if an item is so far from all components that its densities overflow.
+    pub fn fill_responsibilities(
+        &self,
+        expect: &Densities,
+        points: &Points,
+        items: Range<usize>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        let (first, overflow) = (items.start, AtomicBool::new(false));
+        self.with_responsibilities(expect, points, items, out, |resp, out| {
+            out.copy_from_slice(resp);
+            if !is_finite(resp) {
+                overflow.store(true, Ordering::Relaxed);
+            }
+        });
+        if !overflow.into_inner() {
+            return Ok(());
+        }
+        let row = out.chunks(self.params.components).position(|resp| !is_finite(resp));
+        Err(too_far(first + row.unwrap_or(0)))
     }
 
     /// The component that has most of each item, the first of several; without a row of K numbers for each. An error if
     /// an item is so far from all of them that its densities overflow.
     pub fn labels(&self, lambda: &Table, points: &Points) -> Result<Vec<u32>> {
+        self.labels_under(&self.densities(lambda), points)
+    }
+
+    /// The same, `expect` being [`Model::refresh`]ed.
+    pub fn labels_under(&self, expect: &Densities, points: &Points) -> Result<Vec<u32>> {
         const NONE: u32 = u32::MAX;
         let mut labels = vec![NONE; points.n_items()];
-        self.with_responsibilities(lambda, points, &mut labels, |resp, label| {
+        let items = 0..points.n_items();
+        self.with_responsibilities(expect, points, items, &mut labels, |resp, label| {
             let best =
                 resp.iter().enumerate().fold(0, |a, (b, r)| if *r > resp[a] { b } else { a });
-            label[0] = if resp.iter().all(|r| r.is_finite()) { best as u32 } else { NONE };
+            label[0] = if is_finite(resp) { best as u32 } else { NONE };
         });
         match labels.iter().position(|&label| label == NONE) {
             None => Ok(labels),
@@ -158,37 +191,47 @@ impl Mixture {
         }
     }
 
+    /// Whether readouts of so many items are done before another thread would be awake: they then stay on the thread
+    /// that asks for them.
+    pub fn is_short(&self, n_items: usize) -> bool {
+        const SHORT: usize = 1 << 18;
+        let (k, d) = (self.params.components, self.n_dims());
+        let matrix = self.shape.scatter().len();
+        let product = |a: usize, b: usize| a.saturating_mul(b);
+        n_items <= SHARD
+            && product(product(n_items, k), matrix + d) <= SHORT
+            && product(product(k, matrix), d) <= SHORT
+    }
+
     /// Fills `out`, as many entries for each item as there are in all, by `each` from the item's responsibilities.
     fn with_responsibilities<T: Send>(
         &self,
-        lambda: &Table,
+        expect: &Densities,
         points: &Points,
+        items: Range<usize>,
         out: &mut [T],
         each: impl Fn(&[f64], &mut [T]) + Sync,
     ) {
         let k = self.params.components;
         let padded = pad_to_lanes(k);
-        let expect = self.densities(lambda);
-        let items: Vec<u32> = (0..points.n_items() as u32).collect();
         let width = out.len() / items.len().max(1);
         let rows = RowSet::all(self.layout().n_rows);
-        out.par_chunks_mut(SHARD * width).zip(items.par_chunks(SHARD)).for_each_init(
-            || self.scratch(),
-            |scratch, (out, items)| {
-                let weights = [1.0; SHARD];
-                let ones = &weights[..items.len()];
-                let shard = Shard { data: points, items, weights: ones, rows: &rows, warm: &[] };
-                self.for_tiles(&expect, &shard, scratch, |scratch, tile| {
-                    let Tile::Items(places, _) = tile else { return };
-                    let Scratch { logits, resp, log_sums, .. } = scratch;
-                    softmax(self.isa, places.len(), k, logits, ones, resp, log_sums);
-                    for (&place, resp) in places.iter().zip(resp.chunks_exact(padded)) {
-                        each(&resp[..k], &mut out[place as usize * width..][..width]);
-                    }
-                });
-            },
-        );
+        for_shards(self, points, &rows, items, out, |shard, scratch, out| {
+            let ones = shard.weights;
+            self.for_tiles(expect, &shard, scratch, |scratch, tile| {
+                let Tile::Items(places, _) = tile else { return };
+                let Scratch { logits, resp, log_sums, .. } = scratch;
+                softmax(self.isa, places.len(), k, logits, ones, resp, log_sums);
+                for (&place, resp) in places.iter().zip(resp.chunks_exact(padded)) {
+                    each(&resp[..k], &mut out[place as usize * width..][..width]);
+                }
+            });
+        });
     }
+}
+
+fn is_finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.is_finite())
 }
 
 impl Mixture {
