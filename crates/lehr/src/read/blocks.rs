@@ -42,6 +42,9 @@ impl<'a> Blocks<'a> {
     /// of a file may lack its end.
     pub(super) fn read(&mut self, block: &mut Vec<u8>) -> bool {
         block.clear();
+        if self.is_cut_off() {
+            return false;
+        }
         std::mem::swap(block, &mut self.rest);
         while !self.ended {
             let start = block.len();
@@ -54,7 +57,7 @@ impl<'a> Blocks<'a> {
                 block.drain(..3);
             }
             self.begun = true;
-            let cut_off = self.too_long || self.fault.is_some();
+            let cut_off = self.is_cut_off();
             let from = start.min(block.len());
             let end = match memrchr(b'\n', &block[from..]) {
                 Some(end) if !self.ended || cut_off => from + end + 1,
@@ -66,6 +69,11 @@ impl<'a> Blocks<'a> {
             break;
         }
         !block.is_empty()
+    }
+
+    /// Whether the file goes on behind what can be read of it: the line that was begun is no whole one.
+    fn is_cut_off(&self) -> bool {
+        self.too_long || self.fault.is_some()
     }
 
     /// Reads on until the block has this length.

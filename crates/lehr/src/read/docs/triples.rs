@@ -10,7 +10,7 @@ use crate::data::Docs;
 use crate::{Error, Result};
 
 use super::super::blocks::{Blocks, LONGEST};
-use super::super::digits::{is_number, leading, whole};
+use super::super::digits::{Last, is_number, leading, short_pair, whole};
 use super::super::records::blank_split;
 use super::super::source::shown;
 
@@ -72,8 +72,9 @@ pub(super) fn read(lines: Lines<'_>, header: &Header, names: Option<Names>) -> R
     let mut builder = Builder::with_capacity(lines.credible(header.entries.size, 8));
     let mut n_entries = 0;
     let mut lines = read_blocks(lines, header, &mut builder, &mut n_entries)?;
+    let mut last = Last::none();
     while let Some(line) = lines.read()? {
-        let entry = match fast(line, header) {
+        let entry = match fast(line, header, &mut last) {
             Some((entry, length)) if length == line.len() => entry,
             _ if line.trim_ascii().is_empty() => continue,
             _ => slow(line, header).map_err(|(column, text)| lines.fault(column, text))?,
@@ -144,11 +145,11 @@ fn parse(block: &[u8], header: &Header) -> Option<Part> {
     // A guess: what is short grows, and costs time.
     let builder = Builder::with_capacity(block.len() / 12);
     let mut part = Part { builder, n_entries: 0, n_lines: 0 };
-    let mut at = 0;
+    let (mut at, mut last) = (0, Last::none());
     while at < block.len() {
         part.n_lines += 1;
         let rest = &block[at..];
-        let entry = match fast(rest, header) {
+        let entry = match fast(rest, header, &mut last) {
             Some((entry, length)) if matches!(rest[length..], [] | [b'\n', ..]) => {
                 at += length + 1;
                 entry
@@ -192,29 +193,27 @@ fn beyond(lines: &Lines<'_>, column: &str, number: u64, size: &Size) -> Error {
 type Entry = (u64, u64, f32);
 
 /// The three whole numbers with one blank between them that a text begins with, as nearly every line does, and their
-/// length.
+/// length. `last` is for the first of them.
 #[inline(always)]
-fn fast(text: &[u8], header: &Header) -> Option<(Entry, usize)> {
+fn fast(text: &[u8], header: &Header, last: &mut Last) -> Option<(Entry, usize)> {
+    let number = |(number, length): (u64, usize), blank: bool, text: &[u8]| {
+        let whole = is_number(length) && (!blank || text.get(length) == Some(&b' '));
+        whole.then_some((number, length + usize::from(blank)))
+    };
     if header.pattern {
         return None;
     }
-    let mut numbers = [0; 3];
-    let mut at = 0;
-    for (n, number) in numbers.iter_mut().enumerate() {
-        if n > 0 {
-            if text.get(at) != Some(&b' ') {
-                return None;
-            }
-            at += 1;
+    let (first, mut at) = number(last.leading(text), true, text)?;
+    let rest = &text[at..];
+    let ([second, count], length) = match short_pair(rest) {
+        Some(found) => found,
+        None => {
+            let (second, at) = number(leading(rest), true, rest)?;
+            let (count, length) = number(leading(&rest[at..]), false, rest)?;
+            ([second, count], at + length)
         }
-        let (found, length) = leading(&text[at..]);
-        if !is_number(length) {
-            return None;
-        }
-        *number = found;
-        at += length;
-    }
-    let [first, second, count] = numbers;
+    };
+    at += length;
     Some((in_order(first, second, count as f32, header), at))
 }
 

@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 
-use super::super::digits::{decimal, leading};
+use super::super::digits::{Last, decimal, leading};
 use super::super::records::{Separator, has_colons, is_blank};
 use super::batch::{Batch, Fault};
 use super::layout::Layout;
@@ -64,11 +64,12 @@ fn parse_lines<const TWICE: bool>(block: &[u8], layout: &Layout, separator: u8) 
     // A rating takes some 20 bytes; a guess too low only costs time.
     let batch = Batch::with_capacity(block.len() / 20 + 1);
     let mut parsed = Parsed { batch, n_lines: 0, fault: None };
-    let mut start = 0;
+    let (mut start, mut last) = (0, Last::none());
     while start < block.len() {
         let line = parsed.n_lines;
         parsed.n_lines += 1;
-        if let Some((ids, value, end)) = plain_line::<TWICE>(block, start, separator, layout)
+        if let Some((ids, value, end)) =
+            plain_line::<TWICE>(block, start, separator, layout, &mut last)
             && parsed.batch.push_plain(line, ids, value)
         {
             start = end + 1;
@@ -103,6 +104,7 @@ fn plain_line<const TWICE: bool>(
     mut at: usize,
     separator: u8,
     layout: &Layout,
+    last: &mut Last,
 ) -> Option<([i64; 2], f32, usize)> {
     if layout.places != [0, 1, 2] {
         return None;
@@ -113,8 +115,10 @@ fn plain_line<const TWICE: bool>(
         is_cut.then_some(at + 1 + usize::from(TWICE))
     };
     let mut ids = [0; 2];
-    for id in &mut ids {
-        let (number, length) = leading(&text[at..]);
+    for (side, id) in ids.iter_mut().enumerate() {
+        // Files are often sorted by the first of the sides.
+        let rest = &text[at..];
+        let (number, length) = if side == 0 { last.leading(rest) } else { leading(rest) };
         // Not every number of 19 digits is an `i64`, and a zero before other digits is part of a name.
         if length == 0 || length > 18 || text[at] == b'0' && length > 1 {
             return None;
