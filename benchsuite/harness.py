@@ -332,7 +332,7 @@ def describe(path, script, worker, args, lehr, peak, cpu, extra=()):
     if changed:
         commit += " with uncommitted changes"
     # Where the checkout and the data lie is nobody's business.
-    hidden = {str(value) for value in (args.out, args.lehr, *(getattr(args, name, None) for name in ("data", "python"))) if value}
+    hidden = {str(value) for value in (args.out, args.lehr, *(getattr(args, name, None) for name in ("data", "python", "old", "new"))) if value}
     command = ["python3", f"benchsuite/{script}", *("DIR" if part in hidden else part for part in sys.argv[1:])]
     lines = [
         f"# {path.name}",

@@ -119,33 +119,38 @@ impl Grouped {
         });
     }
 
+    /// Ratings whose rows rise already, in the memory that they come in; within a row, the order is that of the input.
+    pub(super) fn in_place(
+        n_rows: usize,
+        row: Vec<u32>,
+        mut other: Vec<u32>,
+        mut value: Vec<f32>,
+    ) -> Self {
+        let starts = starts(n_rows, &row);
+        drop(row);
+        other.shrink_to_fit();
+        value.shrink_to_fit();
+        Grouped { starts, others: other, values: value }
+    }
+
+    /// Sorts every row by its other sides, equal ones in the order of the input; the first of these, if there are any.
+    pub(super) fn sort_rows(&mut self) -> Option<Repeated> {
+        let Grouped { starts, others, values } = self;
+        let mut spans = spans(starts, others, values);
+        let found: Vec<Option<Repeated>> = spans.par_iter_mut().map(Span::sort_rows).collect();
+        found.into_iter().flatten().next()
+    }
+
     /// Fills the rows from the left. Every thread goes over the whole input and takes the rows of
     /// its own part, so the result does not depend on their number.
     fn scatter(&mut self, fill: impl Fn(usize, usize, &mut Part<'_>) + Sync) {
-        let n = self.others.len();
-        let n_parts = rayon::current_num_threads().min(MOST_PARTS).min(n / SMALLEST_PART).max(1);
-        let mut parts = Vec::with_capacity(n_parts);
-        let (mut others, mut values) = (&mut self.others[..], &mut self.values[..]);
-        let mut from = 0;
-        for p in 1..=n_parts {
-            let to = match p {
-                _ if p == n_parts => self.starts.len() - 1,
-                _ => self.starts.partition_point(|&start| start < n * p / n_parts).max(from),
-            };
-            let to = to.min(self.starts.len() - 1);
-            let length = self.starts[to] - self.starts[from];
-            let (own_others, own_values);
-            (own_others, others) = others.split_at_mut(length);
-            (own_values, values) = values.split_at_mut(length);
-            let next = self.starts[from..to].iter().map(|start| start - self.starts[from]);
-            parts.push((
-                from,
-                to,
-                Part { next: next.collect(), others: own_others, values: own_values },
-            ));
-            from = to;
-        }
-        parts.par_iter_mut().for_each(|(from, to, part)| fill(*from, *to, part));
+        let Grouped { starts, others, values } = self;
+        spans(starts, others, values).into_par_iter().for_each(|span| {
+            let Span { from, starts, others, values } = span;
+            let next = starts[..starts.len() - 1].iter().map(|start| start - starts[0]).collect();
+            let to = from + starts.len() - 1;
+            fill(from, to, &mut Part { next, others, values });
+        });
     }
 
     /// The first row and other side of which there is more than one rating.
@@ -199,6 +204,86 @@ impl Grouped {
             others: places.iter().map(|&place| self.others[place as usize]).collect(),
             values: places.iter().map(|&place| self.values[place as usize]).collect(),
         }
+    }
+}
+
+/// Two ratings of one pair: where they stood in the input, and what they are.
+#[derive(Debug)]
+pub(super) struct Repeated {
+    pub row: u32,
+    pub other: u32,
+    pub places: [usize; 2],
+    pub values: [f32; 2],
+}
+
+/// Rows that one thread works on.
+struct Span<'a> {
+    /// The first of them.
+    from: usize,
+    /// Where each of them starts among all ratings, and where the last one ends.
+    starts: &'a [usize],
+    others: &'a mut [u32],
+    values: &'a mut [f32],
+}
+
+/// All rows in a few spans with about as many ratings each.
+fn spans<'a>(
+    starts: &'a [usize],
+    mut others: &'a mut [u32],
+    mut values: &'a mut [f32],
+) -> Vec<Span<'a>> {
+    let (n, n_rows) = (others.len(), starts.len() - 1);
+    let n_parts = rayon::current_num_threads().min(MOST_PARTS).min(n / SMALLEST_PART).max(1);
+    let mut spans = Vec::with_capacity(n_parts);
+    let mut from = 0;
+    for p in 1..=n_parts {
+        let to = match p {
+            _ if p == n_parts => n_rows,
+            _ => starts.partition_point(|&start| start < n * p / n_parts).max(from),
+        };
+        let to = to.min(n_rows);
+        let length = starts[to] - starts[from];
+        let (own_others, own_values);
+        (own_others, others) = others.split_at_mut(length);
+        (own_values, values) = values.split_at_mut(length);
+        spans.push(Span {
+            from,
+            starts: &starts[from..=to],
+            others: own_others,
+            values: own_values,
+        });
+        from = to;
+    }
+    spans
+}
+
+impl Span<'_> {
+    fn sort_rows(&mut self) -> Option<Repeated> {
+        let (mut keys, mut before, mut repeated) = (Vec::<u64>::new(), Vec::new(), None);
+        for (ends, row) in self.starts.windows(2).zip(self.from..) {
+            let own = ends[0] - self.starts[0]..ends[1] - self.starts[0];
+            let (others, values) = (&mut self.others[own.clone()], &mut self.values[own]);
+            // A key is the other side and then the place, so that equal ones stay in order.
+            keys.clear();
+            keys.extend(others.iter().zip(0..).map(|(&other, at)| u64::from(other) << 32 | at));
+            keys.sort_unstable();
+            before.clear();
+            before.extend_from_slice(values);
+            let place = |key: u64| key as u32 as usize;
+            for ((other, value), &key) in others.iter_mut().zip(&mut *values).zip(&keys) {
+                (*other, *value) = ((key >> 32) as u32, before[place(key)]);
+            }
+            if repeated.is_none() {
+                let pair = keys.windows(2).find(|pair| pair[0] >> 32 == pair[1] >> 32);
+                repeated = pair.map(|pair| Repeated {
+                    row: row as u32,
+                    other: (pair[0] >> 32) as u32,
+                    places: [ends[0] + place(pair[0]), ends[0] + place(pair[1])],
+                    values: [before[place(pair[0])], before[place(pair[1])]],
+                });
+            }
+        }
+        repeated
     }
 }
 

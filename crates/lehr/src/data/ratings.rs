@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::grouped::Grouped;
+use super::grouped::{Grouped, Repeated};
 use super::{Count, Dataset, FromFile, Ids};
 use crate::error::{Advice, advice, setting};
 use crate::read::{self, RatingsOptions};
@@ -141,6 +141,21 @@ impl Ratings {
         duplicates: Duplicates,
     ) -> Result<Self, Refused> {
         check(&users, &items, &user, &item, &value).map_err(Refused::Other)?;
+        if user.is_sorted() {
+            // As most files are: a row is sorted where it stands, in little more than half of the memory.
+            let mut by_user = Grouped::in_place(users.len(), user, item, value);
+            let n_averaged = match by_user.sort_rows() {
+                None => 0,
+                Some(twice) if duplicates == Duplicates::Refuse => {
+                    let Repeated { row, other, places: [first, second], values: [a, b] } = twice;
+                    let (user, item, values) = (row, other, (a, b));
+                    return Err(Refused::Twice { user, item, first, second, values });
+                }
+                Some(_) => by_user.average_repeated(),
+            };
+            let by_item = by_user.transpose(items.len());
+            return Ok(Self::join(users, items, by_user, by_item, n_averaged));
+        }
         // Sorting by item, then stably by user, sorts by both. What a pass needs least is let go
         // first, since this is where a reader's memory is highest.
         let rough = Grouped::sort(items.len(), &item, &user, &value);
@@ -373,19 +388,26 @@ mod tests {
             fault(2, &[1, 0, 1], &[1, 0, 1], &[1.0, 2.0, 3.5]),
             "user 1 rated item 1 twice: 1 (rating 1) and 3.5 (rating 3); take one out, or average them with `duplicates = mean`"
         );
+        assert_eq!(
+            fault(2, &[0, 1, 1, 1, 1], &[1, 1, 0, 1, 0], &[5.0, 1.0, 2.0, 3.5, 4.0]),
+            "user 1 rated item 0 twice: 2 (rating 3) and 4 (rating 5); take one out, or average them with `duplicates = mean`"
+        );
     }
 
-    /// Many random ratings with repeated pairs, and the same sorted by comparison and averaged.
+    /// Many random ratings with repeated pairs, and the same sorted by comparison and averaged. Users come in any order,
+    /// or one after the other.
     fn random(
         n: usize,
         n_users: u64,
         n_items: u64,
+        in_order: bool,
     ) -> (Ratings, std::collections::BTreeMap<(u32, u32), Vec<f32>>) {
         let mut rng = Address::new(3, Purpose::Data, 0, 0).rng(0);
         let mut expected = std::collections::BTreeMap::<_, Vec<f32>>::new();
         let (mut user, mut item, mut value) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..n {
-            user.push(rng.below(n_users) as u32);
+            let any = rng.below(n_users);
+            user.push(if in_order { i as u64 * n_users / n as u64 } else { any } as u32);
             item.push(rng.below(n_items) as u32);
             value.push(rng.below(50) as f32 / 10.0);
             expected.entry((user[i], item[i])).or_default().push(value[i]);
@@ -401,7 +423,13 @@ mod tests {
 
     #[test]
     fn both_sides_are_sorted_and_repeated_pairs_averaged() {
-        let (ratings, expected) = random(300_000, 900, 400);
+        for in_order in [false, true] {
+            check_sides(300_000, 900, 400, in_order);
+        }
+    }
+
+    fn check_sides(n: usize, n_users: u64, n_items: u64, in_order: bool) {
+        let (ratings, expected) = random(n, n_users, n_items, in_order);
         assert!(expected.values().any(|values| values.len() > 2));
         assert_eq!(ratings.n_averaged(), expected.values().filter(|all| all.len() > 1).count());
         let own = ratings.triples().map(|(user, item, value)| ((user, item), value));
@@ -414,12 +442,12 @@ mod tests {
             others.iter().zip(values).map(move |(&other, &value)| (row as u32, other, value))
         });
         assert!(own.eq(turned));
-        assert_eq!(ratings.side(Side::User).n_rows(), 901);
+        assert_eq!(ratings.side(Side::User).n_rows(), n_users as usize + 1);
     }
 
     #[test]
     fn a_subset_keeps_all_users_and_items() {
-        let (ratings, _) = random(2000, 60, 50);
+        let (ratings, _) = random(2000, 60, 50, false);
         let places: Vec<u32> = (0..ratings.n_ratings() as u32).filter(|i| i % 3 == 1).collect();
         let some = ratings.subset(&places);
         let all: Vec<_> = ratings.triples().collect();
@@ -434,7 +462,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "places must rise")]
     fn places_that_do_not_rise_are_a_mistake() {
-        random(100, 6, 5).0.subset(&[3, 3]);
+        random(100, 6, 5, false).0.subset(&[3, 3]);
     }
 
     #[test]

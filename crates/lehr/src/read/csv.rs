@@ -1,9 +1,14 @@
-//! Reads rows of numbers from text with separators, one record in memory at a time.
+//! Reads rows of numbers from text with separators: lines on all threads; from the first quote on, or where something is
+//! wrong, record by record.
 
 use std::path::Path;
 
+use memchr::{memchr, memchr2};
+
+use super::blocks::{Blocks, LONGEST};
+use super::digits::{decimal, number_of};
 use super::missing::{self, is_mark};
-use super::records::{Records, Separator, blank_split, ragged};
+use super::records::{Records, Separator, blank_split, is_skipped, ragged};
 use super::select::{ColumnRef, Selection};
 use super::source::{Source, TABLE, empty, shown};
 use super::{Header, Missing, PointsOptions, finish, words};
@@ -29,33 +34,16 @@ pub(super) fn read(source: Source<'_>, options: &PointsOptions) -> Result<Points
         ));
     }
 
-    let mut table = CsvTable {
-        path,
-        selection: &selection,
-        separator: records.separator,
-        first_line,
-        missing: options.missing,
-        values: Vec::new(),
-        weights: Vec::new(),
-    };
-    loop {
-        let pushed = if records.split_quoted()? {
-            table.push(records.line, records.quoted.iter())
-        } else {
-            let (line, text) = (records.line, &records.text);
-            match records.separator {
-                Separator::Byte(byte) => table.push(line, text.split(|&b| b == byte)),
-                Separator::Blanks => table.push(line, blank_split(text)),
-            }
-        };
-        if let Err(error) = pushed {
-            return Err(words::listed(&mut records, &selection, path).unwrap_or(error));
-        }
-        if !records.read_record()? {
-            break;
-        }
+    let (separator, missing) = (records.separator, options.missing);
+    let table = CsvTable { path, selection: &selection, separator, first_line, missing };
+    let mut numbers = Numbers::default();
+    table.push_record(&mut records, &mut numbers)?;
+    // All lines without quotes, unless there is something wrong with one; then the rest.
+    let mut records = table.push_blocks(records, &mut numbers)?;
+    while records.read_record()? {
+        table.push_record(&mut records, &mut numbers)?;
     }
-    let CsvTable { mut values, weights, .. } = table;
+    let Numbers { mut values, weights } = numbers;
     values.shrink_to_fit();
     let points = Points::from_checked(values, selection.kept.len());
     finish(path, points, weights, &selection, options.missing)
@@ -71,56 +59,162 @@ pub(super) fn names_in(first: &[Vec<u8>], header: Header) -> Option<Vec<String>>
     has_names.then(|| first.iter().map(|cell| name(cell)).collect())
 }
 
-/// The numbers read so far and what is needed to place the next.
+/// The numbers of some rows.
+#[derive(Default)]
+struct Numbers {
+    values: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// Where each number of a row goes, and what is said of those that do not fit.
 struct CsvTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
     separator: Separator,
     first_line: u64,
     missing: Missing,
-    values: Vec<f64>,
-    weights: Vec<f64>,
 }
 
 impl CsvTable<'_> {
-    fn push<'c>(&mut self, line: u64, cells: impl Iterator<Item = &'c [u8]> + Clone) -> Result<()> {
-        let start = self.values.len();
-        self.values.resize(start + self.selection.kept.len(), 0.0);
-        let places = &self.selection.places;
-        let mut n_cells = 0;
-        for cell in cells.clone() {
-            let fits = match places.get(n_cells) {
-                Some(&ColumnRef::Value(d)) => match number(cell) {
-                    Some(value) => {
-                        self.values[start + d] = value;
-                        true
-                    }
-                    None if self.missing.allows_gaps() && is_gap(cell) => {
-                        self.values[start + d] = f64::NAN;
-                        true
-                    }
-                    None => false,
-                },
-                Some(ColumnRef::Weight) => match number(cell) {
-                    Some(value) if weight_fault(value).is_none() => {
-                        self.weights.push(value);
-                        true
-                    }
-                    _ => false,
-                },
-                Some(ColumnRef::Skip) | None => true,
-            };
-            // A row of a wrong length is told first: it explains the cell that does not fit.
-            if !fits {
-                let found = cells.clone().count();
-                return Err(match found == places.len() {
-                    true => self.bad_cell(line, n_cells, cell),
-                    false => self.ragged(line, found),
-                });
+    /// Adds the current record.
+    fn push_record(&self, records: &mut Records<'_>, numbers: &mut Numbers) -> Result<()> {
+        let pushed = if records.split_quoted()? {
+            self.push(records.line, records.quoted.iter(), numbers)
+        } else {
+            let (line, text) = (records.line, &records.text);
+            match self.separator {
+                Separator::Byte(byte) => self.push(line, text.split(|&b| b == byte), numbers),
+                Separator::Blanks => self.push(line, blank_split(text), numbers),
             }
-            n_cells += 1;
+        };
+        pushed.map_err(|fault| words::listed(records, self.selection, self.path).unwrap_or(fault))
+    }
+
+    fn push<'c>(
+        &self,
+        line: u64,
+        cells: impl Iterator<Item = &'c [u8]> + Clone,
+        numbers: &mut Numbers,
+    ) -> Result<()> {
+        match self.push_cells(cells.clone(), numbers) {
+            Some(()) => Ok(()),
+            None => Err(self.fault(line, cells)),
         }
-        if n_cells == places.len() { Ok(()) } else { Err(self.ragged(line, n_cells)) }
+    }
+
+    /// Adds a row, unless there is something wrong with it.
+    fn push_cells<'c>(
+        &self,
+        mut cells: impl Iterator<Item = &'c [u8]>,
+        numbers: &mut Numbers,
+    ) -> Option<()> {
+        let mut row = numbers.new_row(self.selection);
+        for &place in &self.selection.places {
+            row.put(place, self.value(place, cells.next()?)?);
+        }
+        cells.next().is_none().then_some(())
+    }
+
+    /// The number of a cell, if it fits.
+    fn value(&self, place: ColumnRef, cell: &[u8]) -> Option<f64> {
+        match place {
+            ColumnRef::Skip => Some(0.0),
+            ColumnRef::Weight => number(cell).filter(|&value| weight_fault(value).is_none()),
+            ColumnRef::Value(_) => {
+                let gap = || (self.missing.allows_gaps() && is_gap(cell)).then_some(f64::NAN);
+                number(cell).or_else(gap)
+            }
+        }
+    }
+
+    /// Adds the lines behind the current record, up to the first block with quotes or with something wrong; what is left
+    /// of them.
+    fn push_blocks<'s>(&self, records: Records<'s>, numbers: &mut Numbers) -> Result<Records<'s>> {
+        let mut next = records.next_line();
+        let mut blocks = Blocks::behind(records.into_source());
+        let mut first = Vec::new();
+        blocks.read(&mut first);
+        let take = |parsed: Option<(Numbers, u64)>| {
+            let Some((mut rows, n_lines)) = parsed else { return Ok(false) };
+            numbers.values.append(&mut rows.values);
+            numbers.weights.append(&mut rows.weights);
+            next += n_lines;
+            Ok(true)
+        };
+        let left = blocks.parse(first, |block| self.parse(block), take)?;
+        Ok(Records::resumed(blocks.into_source(left), self.separator, next).with_comments())
+    }
+
+    /// The numbers of whole lines and how many lines they are, unless one of them has a quote or something wrong.
+    fn parse(&self, block: &[u8]) -> Option<(Numbers, u64)> {
+        if block.len() > LONGEST || memchr(b'"', block).is_some() {
+            return None;
+        }
+        // A guess: what is short grows, and costs time.
+        let values = Vec::with_capacity(block.len() / 8 + self.selection.kept.len());
+        let (mut numbers, mut n_lines, mut at) = (Numbers { values, weights: Vec::new() }, 0, 0);
+        while at < block.len() {
+            n_lines += 1;
+            let end = || memchr(b'\n', &block[at..]).map_or(block.len(), |end| at + end);
+            if matches!(block[at], b'#' | b' ' | b'\r' | b'\n') && is_skipped(&block[at..end()]) {
+                at = end() + 1;
+                continue;
+            }
+            at = match self.separator {
+                Separator::Byte(byte) => self.push_line(block, at, byte, &mut numbers)?,
+                Separator::Blanks => {
+                    self.push_cells(blank_split(&block[at..end()]), &mut numbers)?;
+                    end() + 1
+                }
+            };
+        }
+        Some((numbers, n_lines))
+    }
+
+    /// Adds the line that starts at `at`, unless there is something wrong with it; where the next one starts.
+    #[inline]
+    fn push_line(
+        &self,
+        block: &[u8],
+        mut at: usize,
+        separator: u8,
+        numbers: &mut Numbers,
+    ) -> Option<usize> {
+        let ends = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == separator || byte == b'\n');
+        let mut row = numbers.new_row(self.selection);
+        let mut more = true;
+        for &place in &self.selection.places {
+            if !more {
+                return None;
+            }
+            let rest = &block[at..];
+            let plain = matches!(place, ColumnRef::Value(_)).then(|| decimal(rest)).flatten();
+            let (value, length) = match plain.filter(|&(_, length)| ends(rest.get(length))) {
+                Some(found) => found,
+                None => {
+                    let length = memchr2(separator, b'\n', rest).unwrap_or(rest.len());
+                    (self.value(place, &rest[..length])?, length)
+                }
+            };
+            row.put(place, value);
+            more = rest.get(length) == Some(&separator);
+            at += length + 1;
+            // A separator at the very end has an empty cell behind it.
+            at = at.min(block.len());
+        }
+        (!more).then_some(at)
+    }
+
+    /// What is wrong with a row.
+    #[cold]
+    fn fault<'c>(&self, line: u64, cells: impl Iterator<Item = &'c [u8]> + Clone) -> Error {
+        // A row of a wrong length is told first: it explains the cell that does not fit.
+        let (found, places) = (cells.clone().count(), &self.selection.places);
+        let mut bad = cells.zip(places).enumerate();
+        match bad.find(|&(_, (cell, &place))| self.value(place, cell).is_none()) {
+            Some((at, (cell, _))) if found == places.len() => self.bad_cell(line, at, cell),
+            _ => self.ragged(line, found),
+        }
     }
 
     #[cold]
@@ -166,14 +260,35 @@ impl CsvTable<'_> {
     }
 }
 
+impl Numbers {
+    /// Makes room for a row.
+    #[inline]
+    fn new_row(&mut self, selection: &Selection) -> NewRow<'_> {
+        let start = self.values.len();
+        self.values.resize(start + selection.kept.len(), 0.0);
+        NewRow { values: &mut self.values[start..], weights: &mut self.weights }
+    }
+}
+
+struct NewRow<'n> {
+    values: &'n mut [f64],
+    weights: &'n mut Vec<f64>,
+}
+
+impl NewRow<'_> {
+    #[inline]
+    fn put(&mut self, place: ColumnRef, value: f64) {
+        match place {
+            ColumnRef::Value(d) => self.values[d] = value,
+            ColumnRef::Weight => self.weights.push(value),
+            ColumnRef::Skip => {}
+        }
+    }
+}
+
 /// The finite number in a cell.
 fn number(cell: &[u8]) -> Option<f64> {
     number_of(cell.trim_ascii()).filter(|value| value.is_finite())
-}
-
-/// The number in a cell without blanks around it, finite or not.
-pub(super) fn number_of(text: &[u8]) -> Option<f64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 /// Whether a cell is neither a number nor a mark of a missing value.

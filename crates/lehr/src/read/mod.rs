@@ -1,6 +1,8 @@
 //! Reading data: the format is recognised by content, then by the file's name.
 
+mod blocks;
 mod csv;
+mod digits;
 mod docs;
 mod fitted;
 mod missing;

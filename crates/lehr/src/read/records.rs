@@ -94,6 +94,25 @@ pub(super) fn ragged(found: usize, expected: usize, first_line: u64, separator: 
     )
 }
 
+/// Whether a line is left out of a table that may have comments.
+pub(super) fn is_skipped(line: &[u8]) -> bool {
+    is_blank(line) || is_comment(line)
+}
+
+/// Whether a line, with or without its carriage return, has nothing but blanks.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    has_blanks_only(line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// Tabs alone are a row of empty cells.
+fn has_blanks_only(line: &[u8]) -> bool {
+    line.iter().all(|&byte| byte == b' ')
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    line.first() == Some(&b'#')
+}
+
 /// The cells of a record without quotes that is separated by blanks.
 pub(super) fn blank_split(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     text.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty())
@@ -137,6 +156,21 @@ impl<'a> Records<'a> {
         Records { separator, line: next, ..Records::starting(source, next) }
     }
 
+    /// The same with lines that start with # left out.
+    pub(super) fn with_comments(self) -> Self {
+        Records { comments: true, ..self }
+    }
+
+    /// The number of the line behind the current record.
+    pub(super) fn next_line(&self) -> u64 {
+        self.next
+    }
+
+    /// What is left behind the current record, as a file.
+    pub(super) fn into_source(self) -> Source<'a> {
+        self.source
+    }
+
     /// Reads on to the next line that is neither blank nor a comment; false at the end.
     pub(super) fn read_record(&mut self) -> Result<bool> {
         loop {
@@ -144,9 +178,7 @@ impl<'a> Records<'a> {
             if !self.read_line()? {
                 return Ok(false);
             }
-            // Tabs alone are a row of empty cells, not a blank line.
-            let blank = self.text.iter().all(|&byte| byte == b' ');
-            if !(blank || self.comments && self.text[0] == b'#') {
+            if !(has_blanks_only(&self.text) || self.comments && is_comment(&self.text)) {
                 self.line = self.next - 1;
                 self.is_quoted = None;
                 if first {

@@ -2,6 +2,7 @@
 
 #[path = "../common/files.rs"]
 mod files;
+mod blocks;
 mod text;
 mod opening;
 mod array;

@@ -2,6 +2,7 @@
 
 #[path = "../common/files.rs"]
 mod files;
+mod blocks;
 mod formats;
 mod texts;
 mod tables;

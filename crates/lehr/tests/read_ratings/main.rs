@@ -3,6 +3,7 @@
 mod anything;
 #[path = "../common/files.rs"]
 mod files;
+mod blocks;
 mod formats;
 mod ids;
 mod matrix;

@@ -48,6 +48,17 @@ impl Builder {
         self.entries.push(Entry { word, count });
     }
 
+    /// Adds the entries of another builder behind its own.
+    pub(super) fn append(&mut self, mut other: Builder) {
+        let shift = self.entries.len() as u64;
+        self.n_words = self.n_words.max(other.n_words);
+        // A document may reach over both.
+        let same = self.runs.last().zip(other.runs.first()).is_some_and(|(a, b)| a.0 == b.0);
+        let runs = other.runs.iter().skip(usize::from(same));
+        self.runs.extend(runs.map(|&(doc, start)| (doc, start + shift)));
+        self.entries.append(&mut other.entries);
+    }
+
     /// One more than the highest word so far, even if it was left out for its count.
     pub(super) fn n_words(&self) -> u64 {
         self.n_words

@@ -3,6 +3,8 @@
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
+use memchr::memchr;
+
 use super::super::source::Source;
 use crate::error::Advice;
 use crate::{Error, Result};
@@ -30,6 +32,11 @@ impl<'a> Lines<'a> {
         Lines { source, buffer: vec![0; BLOCK], start: 0, end: 0, number: 0, at_end: false }
     }
 
+    /// Reads on behind line `number` of a file; `source` holds what is left of it.
+    pub(super) fn behind(source: Source<'a>, number: u64) -> Self {
+        Lines { number, ..Lines::new(source) }
+    }
+
     pub(super) fn path(&self) -> &'a Path {
         self.source.path
     }
@@ -53,7 +60,7 @@ impl<'a> Lines<'a> {
     pub(super) fn read(&mut self) -> Result<Option<&[u8]>> {
         let mut searched = self.start;
         let length = loop {
-            if let Some(at) = newline(&self.buffer[searched..self.end]) {
+            if let Some(at) = memchr(b'\n', &self.buffer[searched..self.end]) {
                 break searched + at - self.start;
             }
             searched = self.end;
@@ -115,9 +122,4 @@ impl<'a> Lines<'a> {
         }
         Ok(())
     }
-}
-
-/// Where the first line ends.
-fn newline(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|&byte| byte == b'\n')
 }

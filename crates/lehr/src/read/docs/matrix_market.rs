@@ -2,12 +2,12 @@
 
 use super::DocsOptions;
 use super::lines::Lines;
-use super::numbers::whole;
 use super::triples::{self, Header, Size};
 use super::vocab::Names;
 use crate::data::Docs;
 use crate::{Error, Result};
 
+use super::super::digits::whole;
 use super::super::records::blank_split;
 use super::super::source::shown;
 

@@ -1,22 +1,14 @@
-//! Numbers from bytes: whole ones without a detour over text, since a corpus has millions of them.
+//! Counts from bytes, and what is wrong with those that are none.
 
+use super::super::digits::{number_of, whole};
 use super::super::source::shown;
-
-/// A whole number of at most 19 digits and nothing else.
-pub(super) fn whole(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || text.len() > 19 || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(text.iter().fold(0, |number, &digit| 10 * number + u64::from(digit - b'0')))
-}
 
 /// How often a word occurs, or what is wrong with it.
 pub(super) fn count(text: &[u8]) -> Result<f32, String> {
     if let Some(number) = whole(text) {
         return Ok(number as f32);
     }
-    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    let Some(number) = number else {
+    let Some(number) = number_of(text) else {
         return Err(format!("found {}, which is not a number; a count is 0 or more", shown(text)));
     };
     checked(number)
@@ -44,15 +36,6 @@ pub(super) fn checked(count: f64) -> Result<f32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn whole_numbers_are_digits_only() {
-        assert_eq!(whole(b"0"), Some(0));
-        assert_eq!(whole(b"9999999999999999999"), Some(9_999_999_999_999_999_999));
-        for text in ["", "-1", "+1", "1.0", " 1", "99999999999999999999", "1e3"] {
-            assert_eq!(whole(text.as_bytes()), None, "{text}");
-        }
-    }
 
     #[test]
     fn counts_are_finite_and_not_negative() {

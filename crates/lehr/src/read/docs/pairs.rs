@@ -2,13 +2,14 @@
 
 use super::builder::Builder;
 use super::lines::Lines;
-use super::numbers::{count, whole};
+use super::numbers::count;
 use super::vocab::Names;
 use super::{CorpusFormat, DocsOptions};
 use crate::data::Docs;
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
+use super::super::digits::whole;
 use super::super::records::blank_split;
 use super::super::source::shown;
 

@@ -1,7 +1,8 @@
 //! Which format a corpus is in: content first, since a name may lie; then the name.
 
+use super::super::digits::whole;
 use super::super::source::Source;
-use super::{CorpusFormat, matrix_market, numbers, pairs};
+use super::{CorpusFormat, matrix_market, pairs};
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result, data};
 
@@ -68,7 +69,7 @@ pub(super) fn text(name: &str, head: &[u8]) -> CorpusFormat {
     }
     let mut first = lines();
     let header: Vec<&[u8]> = first.by_ref().take(3).collect();
-    if header.len() == 3 && header.iter().all(|line| numbers::whole(line).is_some()) {
+    if header.len() == 3 && header.iter().all(|line| whole(line).is_some()) {
         return CorpusFormat::Uci;
     }
     let object = lines().find(|line| !line.is_empty()).and_then(|line| line.strip_prefix(b"{"));

@@ -1,12 +1,16 @@
 //! Lines of document, word and count below a header with their numbers: UCI and Matrix Market.
 
+use memchr::memchr;
+
 use super::builder::Builder;
 use super::lines::Lines;
-use super::numbers::{count, whole};
+use super::numbers::count;
 use super::vocab::Names;
 use crate::data::Docs;
 use crate::{Error, Result};
 
+use super::super::blocks::{Blocks, LONGEST};
+use super::super::digits::{Last, is_number, leading, short_pair, whole};
 use super::super::records::blank_split;
 use super::super::source::shown;
 
@@ -42,6 +46,12 @@ impl Size {
         Err(Error::parse_at(lines.path(), *line, None, message))
     }
 
+    /// Whether it is at least so large, and the number not 0.
+    fn has(&self, number: u64) -> bool {
+        // One comparison for both: 0 wraps around.
+        number.wrapping_sub(1) < self.size
+    }
+
     /// In words, with the place where it can be mended.
     fn shown(&self, what: &str) -> String {
         format!(
@@ -52,33 +62,28 @@ impl Size {
 }
 
 /// Reads the lines behind the header.
-pub(super) fn read(mut lines: Lines<'_>, header: &Header, names: Option<Names>) -> Result<Docs> {
+pub(super) fn read(lines: Lines<'_>, header: &Header, names: Option<Names>) -> Result<Docs> {
     let path = lines.path();
     header.docs.check(&lines, "documents")?;
     header.words.check(&lines, "words")?;
     if let Some(names) = &names {
         names.check(path, header.words.size)?;
     }
-    let (n_docs, n_words) = (header.docs.size, header.words.size);
     let mut builder = Builder::with_capacity(lines.credible(header.entries.size, 8));
     let mut n_entries = 0;
+    let mut lines = read_blocks(lines, header, &mut builder, &mut n_entries)?;
+    let mut last = Last::none();
     while let Some(line) = lines.read()? {
-        let (mut doc, mut word, count) = match fast(line) {
-            Some((doc, word, count)) if !header.pattern => (doc, word, count as f32),
+        let entry = match fast(line, header, &mut last) {
+            Some((entry, length)) if length == line.len() => entry,
             _ if line.trim_ascii().is_empty() => continue,
-            _ => {
-                let parsed = slow(line, header);
-                parsed.map_err(|(column, text)| lines.fault(column, text))?
-            }
+            _ => slow(line, header).map_err(|(column, text)| lines.fault(column, text))?,
         };
-        if header.word_first {
-            (doc, word) = (word, doc);
-        }
-        // One comparison for 0 and for too much: 0 wraps around.
-        if doc.wrapping_sub(1) >= n_docs {
+        let (doc, word, count) = entry;
+        if !header.docs.has(doc) {
             return Err(beyond(&lines, "document", doc, &header.docs));
         }
-        if word.wrapping_sub(1) >= n_words {
+        if !header.words.has(word) {
             return Err(beyond(&lines, "word", word, &header.words));
         }
         n_entries += 1;
@@ -98,7 +103,79 @@ pub(super) fn read(mut lines: Lines<'_>, header: &Header, names: Option<Names>) 
             ),
         ));
     }
-    builder.finish(path, n_docs, n_words, names)
+    builder.finish(path, header.docs.size, header.words.size, names)
+}
+
+/// Reads blocks of lines on all threads, up to the first one that has something wrong; what is left.
+fn read_blocks<'a>(
+    lines: Lines<'a>,
+    header: &Header,
+    builder: &mut Builder,
+    n_entries: &mut u64,
+) -> Result<Lines<'a>> {
+    let mut number = lines.number;
+    let mut blocks = Blocks::behind(lines.into_source());
+    let mut first = Vec::new();
+    blocks.read(&mut first);
+    let take = |part: Option<Part>| match part {
+        Some(part) if *n_entries + part.n_entries <= header.entries.size => {
+            *n_entries += part.n_entries;
+            number += part.n_lines;
+            builder.append(part.builder);
+            Ok(true)
+        }
+        _ => Ok(false),
+    };
+    let left = blocks.parse(first, |block| parse(block, header), take)?;
+    Ok(Lines::behind(blocks.into_source(left), number))
+}
+
+/// What a block of lines holds.
+struct Part {
+    builder: Builder,
+    n_entries: u64,
+    n_lines: u64,
+}
+
+/// The entries of whole lines, unless one of them has something wrong.
+fn parse(block: &[u8], header: &Header) -> Option<Part> {
+    if block.len() > LONGEST {
+        return None;
+    }
+    // A guess: what is short grows, and costs time.
+    let builder = Builder::with_capacity(block.len() / 12);
+    let mut part = Part { builder, n_entries: 0, n_lines: 0 };
+    let (mut at, mut last) = (0, Last::none());
+    while at < block.len() {
+        part.n_lines += 1;
+        let rest = &block[at..];
+        let entry = match fast(rest, header, &mut last) {
+            Some((entry, length)) if matches!(rest[length..], [] | [b'\n', ..]) => {
+                at += length + 1;
+                entry
+            }
+            Some((entry, length)) if rest[length..].starts_with(b"\r\n") => {
+                at += length + 2;
+                entry
+            }
+            _ => {
+                let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
+                at += line.len() + 1;
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                slow(line, header).ok()?
+            }
+        };
+        let (doc, word, count) = entry;
+        if !(header.docs.has(doc) && header.words.has(word)) {
+            return None;
+        }
+        part.n_entries += 1;
+        part.builder.push((doc - 1) as u32, (word - 1) as u32, count);
+    }
+    Some(part)
 }
 
 fn beyond(lines: &Lines<'_>, column: &str, number: u64, size: &Size) -> Error {
@@ -112,34 +189,41 @@ fn beyond(lines: &Lines<'_>, column: &str, number: u64, size: &Size) -> Error {
     lines.fault(column, text)
 }
 
-/// Three whole numbers of at most 9 digits with one blank between them, as nearly every line has.
-#[inline]
-fn fast(line: &[u8]) -> Option<(u64, u64, u32)> {
-    let mut numbers = [0u32; 3];
-    let mut at = 0;
-    for (n, number) in numbers.iter_mut().enumerate() {
-        let begin = at;
-        while let Some(digit) = line.get(at).map(|byte| byte.wrapping_sub(b'0'))
-            && digit < 10
-        {
-            *number = number.wrapping_mul(10).wrapping_add(u32::from(digit));
-            at += 1;
-        }
-        if at == begin || at > begin + 9 {
-            return None;
-        }
-        if n < 2 {
-            if line.get(at) != Some(&b' ') {
-                return None;
-            }
-            at += 1;
-        }
+/// A document, a word and its count.
+type Entry = (u64, u64, f32);
+
+/// The three whole numbers with one blank between them that a text begins with, as nearly every line does, and their
+/// length. `last` is for the first of them.
+#[inline(always)]
+fn fast(text: &[u8], header: &Header, last: &mut Last) -> Option<(Entry, usize)> {
+    let number = |(number, length): (u64, usize), blank: bool, text: &[u8]| {
+        let whole = is_number(length) && (!blank || text.get(length) == Some(&b' '));
+        whole.then_some((number, length + usize::from(blank)))
+    };
+    if header.pattern {
+        return None;
     }
-    (at == line.len()).then_some((u64::from(numbers[0]), u64::from(numbers[1]), numbers[2]))
+    let (first, mut at) = number(last.leading(text), true, text)?;
+    let rest = &text[at..];
+    let ([second, count], length) = match short_pair(rest) {
+        Some(found) => found,
+        None => {
+            let (second, at) = number(leading(rest), true, rest)?;
+            let (count, length) = number(leading(&rest[at..]), false, rest)?;
+            ([second, count], at + length)
+        }
+    };
+    at += length;
+    Some((in_order(first, second, count as f32, header), at))
+}
+
+/// The entry of a line with these numbers.
+fn in_order(first: u64, second: u64, count: f32, header: &Header) -> Entry {
+    if header.word_first { (second, first, count) } else { (first, second, count) }
 }
 
 /// Any line, or the column and what is wrong there.
-fn slow(line: &[u8], header: &Header) -> Result<(u64, u64, f32), (&'static str, String)> {
+fn slow(line: &[u8], header: &Header) -> Result<Entry, (&'static str, String)> {
     let mut fields = blank_split(line);
     let columns = if header.word_first { ["word", "document"] } else { ["document", "word"] };
     let n_fields = if header.pattern { 2 } else { 3 };
@@ -166,5 +250,5 @@ fn slow(line: &[u8], header: &Header) -> Result<(u64, u64, f32), (&'static str, 
         Some(field) => count(field).map_err(|text| ("count", text))?,
         None => 1.0,
     };
-    Ok((first, second, count))
+    Ok(in_order(first, second, count, header))
 }

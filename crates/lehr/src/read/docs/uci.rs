@@ -1,12 +1,12 @@
 //! Reads UCI bags of words: D, W and NNZ on lines of their own, then triples.
 
 use super::lines::Lines;
-use super::numbers::whole;
 use super::triples::{self, Header, Size};
 use super::vocab::Names;
 use crate::data::Docs;
 use crate::{Error, Result};
 
+use super::super::digits::whole;
 use super::super::source::shown;
 
 pub(super) fn read(mut lines: Lines<'_>, names: Option<Names>) -> Result<Docs> {

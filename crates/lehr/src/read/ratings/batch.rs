@@ -2,7 +2,8 @@
 
 use crate::error::{Advice, advice, setting};
 
-use super::super::csv::{is_decimal_comma, number_of};
+use super::super::csv::is_decimal_comma;
+use super::super::digits::number_of;
 use super::super::records::ragged;
 use super::super::source::shown;
 use super::layout::{Layout, ROLES};
@@ -49,22 +50,40 @@ impl Batch {
         cells: [&[u8]; 3],
     ) -> Result<(), Fault> {
         let [user, item, rating] = cells.map(<[u8]>::trim_ascii);
-        let value = match value(rating) {
+        match value(rating) {
             Some(value)
                 if n_cells == layout.n_columns
                     && self.users.push(user)
                     && self.items.push(item) =>
             {
-                value
+                self.push_value(line, value);
+                Ok(())
             }
-            _ => return Err(fault(layout, line, n_cells, [user, item, rating])),
+            _ => Err(fault(layout, line, n_cells, [user, item, rating])),
+        }
+    }
+
+    /// Adds the rating of two integers, if all others before it were integers.
+    #[inline]
+    pub(super) fn push_plain(&mut self, line: u64, ids: [i64; 2], value: f32) -> bool {
+        let (Keys::Integers(users), Keys::Integers(items)) = (&mut self.users, &mut self.items)
+        else {
+            return false;
         };
+        let [user, item] = ids;
+        users.push(user);
+        items.push(item);
+        self.push_value(line, value);
+        true
+    }
+
+    #[inline]
+    fn push_value(&mut self, line: u64, value: f32) {
         if line != self.next_line || self.values.is_empty() {
             self.lines.push((self.values.len(), line));
         }
         self.next_line = line + 1;
         self.values.push(value);
-        Ok(())
     }
 }
 
@@ -144,33 +163,8 @@ fn texts(all: &[i64]) -> Keys {
 
 /// The rating in a cell without blanks around it, if it is a finite number.
 fn value(text: &[u8]) -> Option<f32> {
-    let value = match decimal(text) {
-        Some(value) => value,
-        None => number_of(text)?,
-    } as f32;
+    let value = number_of(text)? as f32;
     value.is_finite().then_some(value)
-}
-
-/// A number of at most 15 digits with at most one point among or behind them. Both numbers of the
-/// division are exact, so the result is the same as that of the library, in less time.
-fn decimal(text: &[u8]) -> Option<f64> {
-    const POWERS: [f64; 16] =
-        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    if text.is_empty() || text.len() > 16 || text[0] == b'.' {
-        return None;
-    }
-    let (mut digits, mut behind) = (0u64, None);
-    for (at, &byte) in text.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => digits = 10 * digits + u64::from(byte - b'0'),
-            b'.' if behind.is_none() => behind = Some(text.len() - 1 - at),
-            _ => return None,
-        }
-    }
-    if behind.is_none() && text.len() > 15 {
-        return None;
-    }
-    Some(digits as f64 / POWERS[behind.unwrap_or(0)])
 }
 
 #[cold]
@@ -243,27 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_those_of_the_library() {
-        let texts = [
-            "0",
-            "5",
-            "3.5",
-            "4.",
-            "007",
-            "0.1",
-            "0.3",
-            "2.675",
-            "123456789012345",
-            "1234567.12345678",
-            "0.00000000000001",
-            "99999999.9999999",
-        ];
-        for text in texts {
-            assert_eq!(decimal(text.as_bytes()), Some(text.parse().unwrap()), "{text}");
-        }
-        for text in ["", ".", ".5", "1.2.3", "+1", "-1", "1e3", "1234567890123456", "1,5", "nan"] {
-            assert_eq!(decimal(text.as_bytes()), None, "{text}");
-        }
+    fn ratings_are_finite_numbers() {
         for (text, expected) in [("-1.5", -1.5), ("1e3", 1000.0), (".5", 0.5), ("+2", 2.0)] {
             assert_eq!(value(text.as_bytes()), Some(expected));
         }

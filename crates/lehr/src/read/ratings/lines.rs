@@ -1,6 +1,9 @@
 //! Splits lines without quotes: the way of nearly all ratings, so it is the fast one.
 
-use super::super::records::{Separator, has_colons};
+use memchr::memchr2;
+
+use super::super::digits::{Last, decimal, leading};
+use super::super::records::{Separator, has_colons, is_blank};
 use super::batch::{Batch, Fault};
 use super::layout::Layout;
 
@@ -61,9 +64,17 @@ fn parse_lines<const TWICE: bool>(block: &[u8], layout: &Layout, separator: u8) 
     // A rating takes some 20 bytes; a guess too low only costs time.
     let batch = Batch::with_capacity(block.len() / 20 + 1);
     let mut parsed = Parsed { batch, n_lines: 0, fault: None };
-    let mut start = 0;
+    let (mut start, mut last) = (0, Last::none());
     while start < block.len() {
         let line = parsed.n_lines;
+        parsed.n_lines += 1;
+        if let Some((ids, value, end)) =
+            plain_line::<TWICE>(block, start, separator, layout, &mut last)
+            && parsed.batch.push_plain(line, ids, value)
+        {
+            start = end + 1;
+            continue;
+        }
         let mut cells: [&[u8]; 3] = [b""; 3];
         let (n_cells, end) = split_line::<TWICE>(block, start, separator, &mut |column, cell| {
             for (kept, &place) in cells.iter_mut().zip(&layout.places) {
@@ -73,7 +84,6 @@ fn parse_lines<const TWICE: bool>(block: &[u8], layout: &Layout, separator: u8) 
             }
         });
         let blank = n_cells == 1 && is_blank(&block[start..end]);
-        parsed.n_lines += 1;
         start = end + 1;
         if blank {
             continue;
@@ -86,10 +96,45 @@ fn parse_lines<const TWICE: bool>(block: &[u8], layout: &Layout, separator: u8) 
     parsed
 }
 
-/// Whether a line, with or without its carriage return, has nothing but blanks.
-pub(super) fn is_blank(line: &[u8]) -> bool {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    line.iter().all(|&byte| byte == b' ')
+/// User, item and rating of the line that starts at `at`, and where it ends, if it is as nearly every line is: both ids
+/// whole numbers that print as they are written, no blanks around anything, and what else there is behind them.
+#[inline(always)]
+fn plain_line<const TWICE: bool>(
+    text: &[u8],
+    mut at: usize,
+    separator: u8,
+    layout: &Layout,
+    last: &mut Last,
+) -> Option<([i64; 2], f32, usize)> {
+    if layout.places != [0, 1, 2] {
+        return None;
+    }
+    let cut = |at: usize| {
+        let is_cut =
+            text.get(at) == Some(&separator) && (!TWICE || text.get(at + 1) == Some(&separator));
+        is_cut.then_some(at + 1 + usize::from(TWICE))
+    };
+    let mut ids = [0; 2];
+    for (side, id) in ids.iter_mut().enumerate() {
+        // Files are often sorted by the first of the sides.
+        let rest = &text[at..];
+        let (number, length) = if side == 0 { last.leading(rest) } else { leading(rest) };
+        // Not every number of 19 digits is an `i64`, and a zero before other digits is part of a name.
+        if length == 0 || length > 18 || text[at] == b'0' && length > 1 {
+            return None;
+        }
+        *id = number as i64;
+        at = cut(at + length)?;
+    }
+    let (value, length) = decimal(text.get(at..)?)?;
+    at += length;
+    for _ in 3..layout.n_columns {
+        at = cut(at)?;
+        at += memchr2(separator, b'\n', &text[at..]).unwrap_or(text.len() - at);
+    }
+    at += usize::from(text[at..].starts_with(b"\r\n"));
+    let value = value as f32;
+    (value.is_finite() && text.get(at).is_none_or(|&end| end == b'\n')).then_some((ids, value, at))
 }
 
 /// Hands out the cells of the line that starts at `start`; how many, and where the line ends.

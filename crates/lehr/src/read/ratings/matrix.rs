@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::super::csv::{is_decimal_comma, is_word, name, number_of};
+use super::super::csv::{is_decimal_comma, is_word, name};
+use super::super::digits::number_of;
 use super::super::missing::is_mark;
 use super::super::records::{Records, ragged};
 use super::super::select::Columns;

@@ -1,7 +1,6 @@
 //! Reading ratings: text in any of the usual forms, or Parquet.
 
 mod batch;
-mod blocks;
 mod builder;
 mod layout;
 mod lines;

@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use super::super::records::{Records, Separator, blank_split};
+use memchr::memchr;
+
+use super::super::blocks::Blocks;
+use super::super::records::{Records, Separator, blank_split, is_blank};
 use super::super::source::{Source, empty};
 use super::batch::{Batch, Fault};
-use super::blocks::Blocks;
 use super::builder::Builder;
 use super::layout::Layout;
-use super::lines::{self, Cut, Parsed, is_blank};
+use super::lines::{self, Cut, Parsed};
 use super::{NEEDED, RatingsOptions};
 use crate::{Error, Result};
 
 /// How many records are collected before their ids are numbered.
 const RECORDS: usize = 1 << 14;
-/// More blocks at a time than this only take memory.
-const MOST_BLOCKS: usize = 16;
 
 pub(super) fn read(
     source: Source<'_>,
@@ -28,7 +28,8 @@ pub(super) fn read(
     let mut line = 1;
     // The first line that says something.
     let (from, first) = loop {
-        if !blocks.read(&mut block)? {
+        if !blocks.read(&mut block) {
+            blocks.check_end("rating")?;
             return Err(empty(path, &NEEDED));
         }
         let mut start = 0;
@@ -56,76 +57,29 @@ pub(super) fn read(
         line += 1;
     }
     block.drain(..skip);
-    let fast = Fast { path, layout, cut, builder };
-    match fast.read(blocks, block, line)? {
-        None => Ok(()),
-        Some((records, layout)) => read_records(path, records, Some(layout), options, builder),
-    }
+    // Up to the first block with quotes, from which on records have to be read.
+    let take = |parsed: Option<Parsed>| {
+        let Some(Parsed { batch, n_lines, fault }) = parsed else { return Ok(false) };
+        if let Some(fault) = fault {
+            return Err(located(path, &layout, line, fault));
+        }
+        builder.add(path, &[(batch, line)])?;
+        line += n_lines;
+        Ok(true)
+    };
+    let parse = |block: &[u8]| (!has_quotes(cut, block)).then(|| lines::parse(block, &layout, cut));
+    let left = blocks.parse(block, parse, take)?;
+    let separator = match cut {
+        _ if left.is_empty() => return blocks.check_end("rating"),
+        Cut::Byte(byte) => Separator::Byte(byte),
+        Cut::Colons => Separator::Blanks,
+    };
+    let records = Records::resumed(blocks.into_source(left), separator, line);
+    read_records(path, records, Some(layout), options, builder)
 }
 
 fn has_quotes(cut: Cut, block: &[u8]) -> bool {
-    cut != Cut::Colons && block.contains(&b'"')
-}
-
-struct Fast<'a, 'b> {
-    path: &'a Path,
-    layout: Layout,
-    cut: Cut,
-    builder: &'b mut Builder,
-}
-
-impl<'a> Fast<'a, '_> {
-    /// Reads to the end, or to the first block with quotes, from which on records have to be read.
-    fn read(
-        self,
-        mut blocks: Blocks<'a>,
-        first: Vec<u8>,
-        mut line: u64,
-    ) -> Result<Option<(Records<'a>, Layout)>> {
-        let (layout, cut) = (&self.layout, self.cut);
-        let n_blocks = rayon::current_num_threads().clamp(1, MOST_BLOCKS);
-        let mut current = vec![first];
-        let mut spare = Vec::new();
-        let mut quoted = None;
-        while !current.is_empty() {
-            let mut parsed: Vec<Option<Parsed>> = current.iter().map(|_| None).collect();
-            // While these blocks are parsed, the next ones are read and perhaps unpacked.
-            let next = rayon::in_place_scope(|scope| {
-                for (block, place) in current.iter().zip(&mut parsed) {
-                    scope.spawn(move |_| *place = Some(lines::parse(block, layout, cut)));
-                }
-                let mut next = Vec::with_capacity(n_blocks);
-                while quoted.is_none() && next.len() < n_blocks {
-                    let mut block = spare.pop().unwrap_or_default();
-                    match blocks.read(&mut block) {
-                        Ok(true) if has_quotes(cut, &block) => quoted = Some(block),
-                        Ok(true) => next.push(block),
-                        Ok(false) => break,
-                        Err(error) => return Err(error),
-                    }
-                }
-                Ok(next)
-            });
-            let mut batches = Vec::with_capacity(parsed.len());
-            for part in parsed.into_iter().flatten() {
-                if let Some(fault) = part.fault {
-                    return Err(located(self.path, layout, line, fault));
-                }
-                batches.push((part.batch, line));
-                line += part.n_lines;
-            }
-            self.builder.add(self.path, &batches)?;
-            spare.append(&mut current);
-            current = next?;
-        }
-        let Some(block) = quoted else { return Ok(None) };
-        let separator = match cut {
-            Cut::Byte(byte) => Separator::Byte(byte),
-            Cut::Colons => Separator::Blanks,
-        };
-        let records = Records::resumed(blocks.into_source(block), separator, line);
-        Ok(Some((records, self.layout)))
-    }
+    cut != Cut::Colons && memchr(b'"', block).is_some()
 }
 
 /// Reads on record by record; without a layout, the first record decides on it.
