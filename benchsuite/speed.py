@@ -201,10 +201,15 @@ class Speed:
                 note(f"yardstick: left out, {' and '.join(needed)} are not both there")
                 return None
             place = WORK / "yardstick"
-            place.mkdir(exist_ok=True)
-            build = ["cargo", "build", "--release", "--manifest-path", source / "Cargo.toml", "--target-dir", place / "target"]
-            tool(build, cwd=place)
-            tool([venv_python(), source / "prep.py", data], cwd=place)
+            # Built from a copy: cargo writes beside what it builds.
+            for name in ["Cargo.toml", "Cargo.lock", "prep.py", *(f.relative_to(source) for f in source.glob("src/**/*.rs"))]:
+                if (source / name).exists():
+                    (place / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(source / name, place / name)
+            with (place / "Cargo.toml").open("a", encoding="utf-8") as file:
+                file.write("\n[workspace]\n")  # not one of lehr's crates, in whose folder it lies now
+            tool(["cargo", "build", "--release", "--target-dir", place / "target"], cwd=place)
+            tool([venv_python(), place / "prep.py", data], cwd=place)
             return place
 
         return self.once("yardstick", make)
@@ -246,7 +251,8 @@ def lda_yardstick(speed):
     row, sizes = "lda-yardstick", speed.sizes
     _, whole = speed.corpora()
     if speed.yardstick():
-        for k in sizes.lda.topics:
+        # It knows no other K.
+        for k in (100, 150):
             lda_yardstick_rates(speed, row, k, whole)
     else:
         speed.left_out(row, "rates: no --yardstick")
