@@ -28,6 +28,9 @@ VENV = HERE / ".venv"
 WORK = HERE / "work"
 REQUIREMENTS = HERE / "requirements.txt"
 
+# Arguments that say where something lies on this machine.
+HIDDEN = ("data", "python", "old", "yardstick")
+
 PARTS = ["sample", "anneal", "local", "update", "observe", "checkpoint"]
 
 
@@ -46,15 +49,20 @@ def note(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def words(command):
+    """A command as strings; a part may itself be a sequence, such as a program with its `env` and `taskset`."""
+    return [str(word) for part in command for word in (part if isinstance(part, (list, tuple)) else [part])]
+
+
 def show(command):
-    return " ".join(shlex.quote(str(part)) for part in command)
+    return " ".join(map(shlex.quote, words(command)))
 
 
 def tool(command, **kwargs):
     """Runs a build tool, its output on our stderr."""
     note("$ " + show(command))
     try:
-        done = subprocess.run([str(c) for c in command], stdout=sys.stderr, **kwargs)
+        done = subprocess.run(words(command), stdout=sys.stderr, **kwargs)
     except FileNotFoundError as error:
         raise Failure(f"cannot run {command[0]}: {error}") from error
     if done.returncode != 0:
@@ -63,9 +71,7 @@ def tool(command, **kwargs):
 
 def output_of(command, default="unknown", **kwargs):
     try:
-        done = subprocess.run(
-            [str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **kwargs
-        )
+        done = subprocess.run(words(command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **kwargs)
     except OSError:
         return default
     return done.stdout.strip() if done.returncode == 0 else default
@@ -76,7 +82,7 @@ class Measured:
         self.stdout, self.wall, self.cpu, self.rss = stdout, wall, cpu, rss
 
 
-def measure(command, threads):
+def measure(command, threads, cwd=ROOT):
     """Runs a process to its end; its own peak memory and times from wait4."""
     env = dict(os.environ)
     for name in (
@@ -88,12 +94,12 @@ def measure(command, threads):
         "RAYON_NUM_THREADS",
     ):
         env[name] = str(threads)
-    command = [str(c) for c in command]
+    command = words(command)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         try:
             child = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, cwd=ROOT
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, cwd=cwd
             )
         except OSError as error:
             raise Failure(f"cannot run {command[0]}: {error}") from error
@@ -142,6 +148,11 @@ def make_venv():
     tool([sys.executable, "-m", "venv", VENV])
     tool([venv_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS])
     stamp.write_text(wanted)
+
+
+def install_lehr():
+    """The Python package in the environment of the peers."""
+    tool([venv_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ROOT])
 
 
 def target_dir():
@@ -325,14 +336,16 @@ def new_directory(args, model, trial):
 def describe(path, script, worker, args, lehr, peak, cpu, extra=()):
     model, facts, flags, caches = cpu
     python = getattr(args, "python", None) or venv_python()
-    measured = measure([python, worker, "versions"], args.threads)
-    versions = last_json(measured.stdout, "the version check")
+    versions = {}
+    for one in words([worker]):
+        measured = measure([python, one, "versions"], args.threads)
+        versions |= last_json(measured.stdout, "the version check")
     commit = output_of(["git", "rev-parse", "HEAD"], cwd=ROOT)
     changed = output_of(["git", "status", "--porcelain", "--untracked-files=no"], "", cwd=ROOT)
     if changed:
         commit += " with uncommitted changes"
     # Where the checkout and the data lie is nobody's business.
-    hidden = {str(value) for value in (args.out, args.lehr, *(getattr(args, name, None) for name in ("data", "python", "old", "new"))) if value}
+    hidden = {str(value) for value in (args.out, args.lehr, *(getattr(args, name, None) for name in HIDDEN)) if value}
     command = ["python3", f"benchsuite/{script}", *("DIR" if part in hidden else part for part in sys.argv[1:])]
     lines = [
         f"# {path.name}",
@@ -375,6 +388,18 @@ def at_least_one(text):
     return value
 
 
+def some_of(names):
+    """The type of an argument that takes some of the names, separated by commas."""
+
+    def split(text):
+        wrong = [name for name in text.split(",") if name not in names]
+        if wrong:
+            raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(names)}")
+        return text.split(",")
+
+    return split
+
+
 # --- A benchmark from its arguments to its end ---------------------------------
 
 
@@ -384,7 +409,7 @@ def common_parser(description, checks, rounds_help="runs of each program (5)"):
     parser.add_argument("--rounds", type=at_least_one, help=rounds_help)
     parser.add_argument("--threads", type=at_least_one, default=2, help="threads or processes of each program (2)")
     parser.add_argument(
-        "--only", metavar="NAME", action="append", choices=checks, help="one of " + ", ".join(checks) + "; repeatable"
+        "--only", metavar="NAME,...", action="extend", type=some_of(checks), help="some of " + ", ".join(checks)
     )
     parser.add_argument("--keep", action="store_true", help="keep the data and runs in benchsuite/work")
     parser.add_argument("--out", metavar="DIR", help="write here instead of benchsuite/runs/<date>-<cpu>")
@@ -394,15 +419,15 @@ def common_parser(description, checks, rounds_help="runs of each program (5)"):
     return parser
 
 
-def set_up(args, trial):
-    """Environment, work directory and program: lehr's path and the peak of a core, None where it is not run."""
+def set_up(args, trial, with_peak=True):
+    """Environment, work directory and program: lehr's path and the peak of a core, None where they are not asked for."""
     if args.rounds < 5 and not trial:
         note("fewer than 5 rounds: not for quoting")
     make_venv()
     lehr = peak = None
     if not args.peers_only:
         lehr = Path(args.lehr).resolve() if args.lehr else build_lehr()
-        peak = probe_peak()
+        peak = probe_peak() if with_peak else None
     WORK.mkdir(exist_ok=True)
     return lehr, peak
 

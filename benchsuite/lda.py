@@ -21,7 +21,7 @@ from pathlib import Path
 
 from harness import (
     HERE, ROOT, WORK, Failure, Output, alternate, common_parser, guarded, last_json, measure, megabytes, note,
-    report_parts, run_directory, set_up, show, spread, table, venv_python, verdict,
+    read_trace, report_parts, run_directory, set_up, show, spread, table, venv_python, verdict,
 )  # fmt: skip
 
 WORKER = HERE / "lda_worker.py"
@@ -135,15 +135,16 @@ class Bench:
     def run_lehr(
         self, check, setting, side, round_, place, corpus, k,
         threads=None, steps=None, order=("--sampling", "in-order"), extra=(), score=False,
+        program=None, batch=BATCH, rho=(OFFSET, DECAY), every=NEVER,
     ):  # fmt: skip
         threads = threads or self.args.threads
         steps = steps or corpus.steps
         self.runs += 1
         out = run_directory(self.runs)
         command = [
-            self.lehr, "fit", "lda", corpus.path, "-k", k, "--priors", "fixed", "--batch", BATCH, "--steps", steps, *order,
-            "--step-size", f"power:{OFFSET}:{DECAY}", "--alpha", repr(1.0 / k), "--eta", ETA, "--threads", threads,
-            "--eval-every", NEVER, "--seed", round_, "--quiet", "--json", "-o", out, *extra,
+            program or self.lehr, "fit", "lda", corpus.path, "-k", k, "--priors", "fixed", "--batch", batch,
+            "--steps", steps, *order, "--step-size", "power:{}:{}".format(*rho), "--alpha", repr(1.0 / k), "--eta", ETA,
+            "--threads", threads, "--eval-every", every, "--tol", 0, "--seed", round_, "--quiet", "--json", "-o", out, *extra,
         ]  # fmt: skip
         got = measure(command, threads)
         answer = last_json(got.stdout, "lehr")
@@ -159,6 +160,8 @@ class Bench:
             # All that is not a part came before the first step, but for the end of the process.
             "before": answer.get("seconds_before_first_step", got.wall - sum(parts.values())),
         }
+        if every != NEVER:
+            detail["trace"] = read_trace(out / "trace.jsonl", command)
         completion = ""
         if score:
             detail["score"] = self.score(k, out / "checkpoint.safetensors")
@@ -166,7 +169,7 @@ class Bench:
         if not self.args.keep:
             shutil.rmtree(out)
         return self.record(
-            check, setting, side, round_, place, got, documents=steps * BATCH, words=corpus.words, k=k,
+            check, setting, side, round_, place, got, documents=steps * batch, words=corpus.words, k=k,
             threads=threads, seconds=sum(parts.get(name, 0.0) for name in STEP_PARTS), completion=completion,
             detail=detail,
         )  # fmt: skip
@@ -182,12 +185,12 @@ class Bench:
 # --- Preparing ---------------------------------------------------------------
 
 
-def prepare(args, sizes):
-    """Writes the corpora; returns the one for the peers, the whole one and a line about their origin."""
+def prepare(args, sizes, order="file"):
+    """Writes the corpora, in the file's order or one drawn with the seed; returns the one for the peers, the whole one and a line about their origin."""
     path = Path(args.data).resolve() / CORPUS
     source = path if path.exists() else "synthetic"
     note(f"corpus: {source if source == 'synthetic' else CORPUS}")
-    got = measure([venv_python(), WORKER, "prepare", source, WORK, sizes.subset, sizes.whole, HELDOUT, SEED], 1)
+    got = measure([venv_python(), WORKER, "prepare", source, WORK, sizes.subset, sizes.whole, HELDOUT, SEED, order], 1)
     facts = last_json(got.stdout, "the preparation")
     subset, whole = (Corpus(WORK / f"{name}.txt", facts[name]) for name in ("subset", "whole"))
     what = CORPUS
@@ -386,7 +389,8 @@ def report_steps(report, title, text, sides, base):
 # --- Checks ------------------------------------------------------------------
 
 
-def check_speed(bench, args, sizes, subset, lehr):
+def check_speed(bench, args, sizes, subset, programs):
+    """The peers and the programs of lehr by name, at every K."""
     results = []
     for k in sizes.topics:
         name = setting_name(k)
@@ -394,9 +398,9 @@ def check_speed(bench, args, sizes, subset, lehr):
             side: lambda r, p, side=side, k=k, name=name: bench.peer("speed", name, side, r, p, subset, k)
             for side in args.peers
         }
-        if lehr:
-            sides["lehr"] = lambda r, p, k=k, name=name: bench.run_lehr(
-                "speed", name, "lehr", r, p, subset, k, score=True
+        for side, program in programs.items():
+            sides[side] = lambda r, p, side=side, program=program, k=k, name=name: bench.run_lehr(
+                "speed", name, side, r, p, subset, k, score=True, program=program
             )
         if sides:
             results.append((k, alternate(sides, args.rounds)))
@@ -488,7 +492,7 @@ def run(args):
 
     parts, corpora = [], {}
     if "speed" in wanted:
-        results = check_speed(bench, args, sizes, subset, lehr)
+        results = check_speed(bench, args, sizes, subset, {"lehr": lehr} if lehr else {})
         if results:
             report_speed(report, results, args, subset)
             report_quality(report, results)

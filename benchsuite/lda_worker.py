@@ -8,6 +8,7 @@ lehr UCI bags of words; both are written from the same matrix.
 import gzip
 import json
 import random
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -84,11 +85,13 @@ def write_uci(path, counts):
             file.write("".join(map("%d %d %d\n".__mod__, lines)))
 
 
-def prepare(source, directory, subset, whole, heldout, seed):
+def prepare(source, directory, subset, whole, heldout, seed, order="file"):
     """The corpora of all checks: a subset and the whole to train on, and the held-out documents.
 
     `whole` limits the documents to train on; 0 takes all but the held-out ones.
+    The order is the file's, or drawn with the seed.
     """
+    import numpy as np
     from scipy import sparse
 
     directory = Path(directory)
@@ -98,6 +101,8 @@ def prepare(source, directory, subset, whole, heldout, seed):
     else:
         counts = read_uci(source)
     total = counts.shape[0]
+    if order == "drawn":
+        counts = counts[np.random.default_rng(int(seed)).permutation(total)]
     if total <= heldout:
         raise SystemExit(f"{total} documents are too few to hold out {heldout}")
     test = counts[total - heldout :]
@@ -105,8 +110,12 @@ def prepare(source, directory, subset, whole, heldout, seed):
     first = train[:subset]
     sparse.save_npz(directory / "heldout.npz", test, compressed=False)
     sparse.save_npz(directory / "subset.npz", first, compressed=False)
+    write_uci(directory / "heldout.txt", test)
     write_uci(directory / "subset.txt", first)
-    write_uci(directory / "whole.txt", train)
+    if first.shape == train.shape:
+        shutil.copyfile(directory / "subset.txt", directory / "whole.txt")
+    else:
+        write_uci(directory / "whole.txt", train)
 
     def facts(matrix):
         return {
@@ -147,41 +156,18 @@ def repeat(source, target, times, seed):
 # --- Peers -------------------------------------------------------------------
 
 
-def train_sklearn(kind, corpus, k, batch, jobs, seed, eta, offset, decay, tolerance, iterations, out):
-    """Online LDA by partial_fit, a batch a call, in the order of the file.
+def sklearn_steps(batches, total, settings):
+    """The model and the seconds of every batch, by partial_fit.
 
-    scikit-learn's step size is (offset + t)^-decay with t = 1 in the first
-    batch. The random start is drawn inside the first call; its time is taken
-    out, as is the start of the worker processes (a small fit before). It
-    computes in the counts' kind of float: float64 unless a user turns them into
-    float32.
+    The random start is drawn inside the first call; its time is taken out, as is
+    the start of the worker processes (a small fit before).
     """
-    import numpy as np
-    from scipy import sparse
     from sklearn.decomposition import LatentDirichletAllocation
 
-    x = sparse.load_npz(corpus).astype(kind)
-    k, batch = int(k), int(batch)
-
     def model(total):
-        return LatentDirichletAllocation(
-            n_components=k,
-            doc_topic_prior=1.0 / k,
-            topic_word_prior=float(eta),
-            learning_method="online",
-            learning_offset=float(offset),
-            learning_decay=float(decay),
-            batch_size=batch,
-            total_samples=total,
-            mean_change_tol=float(tolerance),
-            max_doc_update_iter=int(iterations),
-            n_jobs=int(jobs),
-            random_state=int(seed),
-        )
+        return LatentDirichletAllocation(learning_method="online", total_samples=total, **settings)
 
-    model(64).partial_fit(x[:64])
-    lda = model(x.shape[0])
-    drawing = []
+    lda, drawing = model(total), []
     draw = lda._init_latent_vars
 
     def timed_draw(*args, **kwargs):
@@ -190,16 +176,59 @@ def train_sklearn(kind, corpus, k, batch, jobs, seed, eta, offset, decay, tolera
         drawing.append(time.perf_counter() - begin)
 
     lda._init_latent_vars = timed_draw
-    batches = [x[first : first + batch] for first in range(0, x.shape[0], batch)]
-    seconds = []
-    for rows in batches:
+    for n, rows in enumerate(batches):
+        if n == 0:
+            model(64).partial_fit(rows[:64])
         begin = time.perf_counter()
         lda.partial_fit(rows)
-        seconds.append(time.perf_counter() - begin)
-    seconds[0] -= sum(drawing)
+        taken = time.perf_counter() - begin
+        yield lda, taken - sum(drawing)
+        drawing.clear()
+
+
+def train_sklearn(kind, corpus, k, batch, jobs, seed, eta, offset, decay, tolerance, iterations, out):
+    """Online LDA by partial_fit, a batch a call, in the order of the file.
+
+    scikit-learn's step size is (offset + t)^-decay with t = 1 in the first
+    batch. It computes in the counts' kind of float: float64 unless a user turns
+    them into float32.
+    """
+    import numpy as np
+    from scipy import sparse
+
+    x = sparse.load_npz(corpus).astype(kind)
+    k, batch = int(k), int(batch)
+
+    settings = {
+        "n_components": k,
+        "doc_topic_prior": 1.0 / k,
+        "topic_word_prior": float(eta),
+        "learning_offset": float(offset),
+        "learning_decay": float(decay),
+        "mean_change_tol": float(tolerance),
+        "max_doc_update_iter": int(iterations),
+        "n_jobs": int(jobs),
+        "random_state": int(seed),
+    }
+    batches = [x[first : first + batch] for first in range(0, x.shape[0], batch)]
+    seconds = []
+    for lda, taken in sklearn_steps(batches, x.shape[0], settings):
+        seconds.append(taken)
     assert lda.components_.dtype == kind
     np.save(out, lda.components_)
     return {"documents": x.shape[0], "seconds": sum(seconds), "by_batch": seconds}
+
+
+def gensim_documents(x):
+    """The documents in gensim's own form, made before the clock starts."""
+    counts = x.data.astype(int)
+    # One object for each number, however often it is named.
+    names = list(range(max(x.shape[1], counts.max() + 1)))
+    name = names.__getitem__
+    return [
+        list(zip(map(name, x.indices[a:b].tolist()), map(name, counts[a:b].tolist())))
+        for a, b in zip(x.indptr[:-1], x.indptr[1:])
+    ]
 
 
 def train_gensim(corpus, k, batch, workers, seed, eta, offset, decay, tolerance, iterations, out):
@@ -217,11 +246,7 @@ def train_gensim(corpus, k, batch, workers, seed, eta, offset, decay, tolerance,
 
     x = sparse.load_npz(corpus)
     k = int(k)
-    # gensim's own form, made before the clock starts.
-    documents = [
-        list(zip(x.indices[a:b].tolist(), x.data[a:b].astype(np.int64).tolist()))
-        for a, b in zip(x.indptr[:-1], x.indptr[1:])
-    ]
+    documents = gensim_documents(x)
     lda = LdaMulticore(
         num_topics=k,
         id2word={word: str(word) for word in range(x.shape[1])},
@@ -317,19 +342,57 @@ def infer_gamma(rows, counts, alpha, tolerance, iterations):
     return gamma, iteration
 
 
-def score(heldout, subset, k, eta, parameters, tolerance, iterations):
-    """Document completion in nats per predicted word, the same code for every program.
+def completion(test, lam, alpha, tolerance, iterations):
+    """Document completion of topics in nats per predicted word, the same code for every program.
 
     p(w) = sum_k E[theta_k] E[beta_kw], with gamma from the observed half and
-    alpha = 1/K. A word's row of exp(E ln beta) is divided by its largest topic:
+    the prior alpha. A word's row of exp(E ln beta) is divided by its largest topic:
     that cancels in phi too, and keeps rare words from underflow.
+    """
+    import numpy as np
+    from scipy.special import digamma
+
+    totals = lam.sum(axis=0)
+    mean_beta = lam / totals
+    digamma_totals = digamma(totals)
+    total, predicted, documents, rounds, hit_limit = 0.0, 0, 0, 0, 0
+    for ids, observed, rest in halves(test):
+        known, wanted = observed > 0, rest > 0
+        log_rows = digamma(lam[ids[known]]) - digamma_totals
+        rows = np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
+        gamma, used = infer_gamma(rows, observed[known], alpha, float(tolerance), int(iterations))
+        theta = gamma / gamma.sum()
+        total += float(rest[wanted] @ np.log(mean_beta[ids[wanted]] @ theta))
+        predicted += int(rest.sum())
+        documents += 1
+        rounds += used
+        hit_limit += used == int(iterations)
+    return {
+        "completion": total / predicted,
+        "iterations": rounds / documents,
+        "at_the_limit": hit_limit,
+        "parameter_sum": float(totals.sum()),
+    }
+
+
+def halves(test):
+    """The words of each document that has something to predict, and how often each is observed and to be predicted."""
+    import numpy as np
+
+    for a, b in zip(test.indptr[:-1], test.indptr[1:]):
+        observed, rest = every_other(test.data[a:b].astype(np.int64))
+        if rest.sum() > 0:
+            yield test.indices[a:b], observed, rest
+
+
+def score(heldout, subset, k, eta, parameters, tolerance, iterations):
+    """Completion of a program's parameters with alpha = 1/K, and of the baseline.
 
     The baseline is one topic: p(w) = (n_w + eta)/(n + V eta) from the counts of
     the training documents.
     """
     import numpy as np
     from scipy import sparse
-    from scipy.special import digamma
 
     test = sparse.load_npz(heldout)
     train = sparse.load_npz(subset)
@@ -337,39 +400,14 @@ def score(heldout, subset, k, eta, parameters, tolerance, iterations):
     words = test.shape[1]
     seen = np.asarray(train.sum(axis=0)).ravel()
     log_unigram = np.log(seen + eta) - np.log(seen.sum() + words * eta)
-
-    lam = None if parameters == "none" else read_lambda(parameters, k, words)
-    if lam is not None:
-        totals = lam.sum(axis=0)
-        mean_beta = lam / totals
-    total, unigram, predicted, documents, rounds, hit_limit = 0.0, 0.0, 0, 0, 0, 0
-    for a, b in zip(test.indptr[:-1], test.indptr[1:]):
-        ids, counts = test.indices[a:b], test.data[a:b].astype(np.int64)
-        observed, rest = every_other(counts)
-        if rest.sum() == 0:
-            continue
+    unigram, predicted, documents = 0.0, 0, 0
+    for ids, _, rest in halves(test):
         documents += 1
         predicted += int(rest.sum())
         unigram += float(rest @ log_unigram[ids])
-        if lam is None:
-            continue
-        known = observed > 0
-        log_rows = digamma(lam[ids[known]]) - digamma(totals)
-        rows = np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
-        gamma, used = infer_gamma(rows, observed[known], 1.0 / k, float(tolerance), int(iterations))
-        rounds += used
-        hit_limit += used == int(iterations)
-        theta = gamma / gamma.sum()
-        wanted = rest > 0
-        total += float(rest[wanted] @ np.log(mean_beta[ids[wanted]] @ theta))
     answer = {"documents": documents, "predicted": predicted, "unigram": unigram / predicted}
-    if lam is not None:
-        answer |= {
-            "completion": total / predicted,
-            "iterations": rounds / documents,
-            "at_the_limit": hit_limit,
-            "parameter_sum": float(totals.sum()),
-        }
+    if parameters != "none":
+        answer |= completion(test, read_lambda(parameters, k, words), 1.0 / k, tolerance, iterations)
     return answer
 
 

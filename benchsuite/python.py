@@ -21,8 +21,8 @@ import sys
 from pathlib import Path
 
 from harness import (
-    HERE, ROOT, WORK, Failure, Output, alternate, build_lehr, common_parser, guarded, last_json, make_venv, measure,
-    megabytes, note, number, run_directory, spread, table, tool, venv_python, verdict,
+    HERE, WORK, Failure, Output, alternate, build_lehr, common_parser, guarded, install_lehr, last_json, make_venv, measure,
+    megabytes, note, number, run_directory, spread, table, venv_python, verdict,
 )  # fmt: skip
 
 WORKER = HERE / "python_worker.py"
@@ -174,7 +174,7 @@ def run(args):
     else:
         make_venv()
         python = venv_python()
-        tool([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ROOT])
+        install_lehr()
         args.python = str(python)
     lehr = Path(args.lehr).resolve() if args.lehr else build_lehr()
     WORK.mkdir(exist_ok=True)

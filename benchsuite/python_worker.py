@@ -139,6 +139,57 @@ def memory(job):
     return {"grown": peak() - before, "size": X.nbytes}
 
 
+def seconds_of(call, times):
+    """Seconds of one call, the median of many, after one that is not counted."""
+    import statistics
+
+    call()
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+def pairs(job):
+    """Seconds to predict many drawn pairs of a user and an item of the training ratings."""
+    import numpy as np
+
+    from pmf_worker import cmf, load
+
+    x, *_ = load(job["file"])
+    rng = np.random.default_rng(job["seed"])
+    users, items = (rng.integers(n, size=job["pairs"]) for n in x.shape)
+    if job["side"] == "cmfrec":
+        model, *_ = cmf(x, "float64", job["d"], job["threads"], job["seed"], 2, lambda_=10.0)
+        return {"mean": seconds_of(lambda: model.predict(users, items), 5)}
+    import lehr
+
+    model = lehr.ProbabilisticMatrixFactorization(job["d"], max_iter=5, tol=0, random_state=job["seed"], n_jobs=job["threads"])
+    model.fit(x.tocsr())
+    return {
+        "mean": seconds_of(lambda: model.predict(users, items), 5),
+        "std": seconds_of(lambda: model.predict(users, items, return_std=True), 3),
+    }
+
+
+def one_row(job):
+    """Seconds of a mixture's `predict` of a single row."""
+    import warnings
+
+    import numpy as np
+
+    if job["side"] == "lehr":
+        from lehr import BayesianGaussianMixture
+    else:
+        from sklearn.mixture import BayesianGaussianMixture
+    warnings.simplefilter("ignore")
+    X = np.random.default_rng(job["seed"]).normal(size=(2_000, job["d"]))
+    model = BayesianGaussianMixture(n_components=job["k"], max_iter=20, random_state=job["seed"]).fit(X)
+    return {"seconds": seconds_of(lambda: model.predict(X[:1]), job["times"])}
+
+
 def versions(_job=None):
     import importlib.metadata
     import platform
@@ -148,6 +199,6 @@ def versions(_job=None):
 
 
 if __name__ == "__main__":
-    jobs = {"prepare": prepare, "fit": fit, "memory": memory, "versions": versions}
+    jobs = {"prepare": prepare, "fit": fit, "memory": memory, "pairs": pairs, "one-row": one_row, "versions": versions}
     told = jobs[sys.argv[1]](json.loads(sys.argv[2]) if len(sys.argv) > 2 else None)
     print(json.dumps(told))

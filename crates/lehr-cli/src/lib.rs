@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use lehr::ErrorKind;
 use lehr::fit::stop::StopReason;
+use lehr::math::kernels::Isa;
 
 use args::{Cli, Command};
 
@@ -70,6 +71,7 @@ fn started() -> Instant {
 }
 
 fn obey(cli: Cli) -> anyhow::Result<commands::End> {
+    Isa::check_environment().map_err(anyhow::Error::msg)?;
     match cli.command {
         Command::Fit(args) => commands::fit::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),

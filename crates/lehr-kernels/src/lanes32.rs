@@ -6,7 +6,7 @@
 use super::lanes::{self, Lanes};
 
 /// Less the bits of x, this is about 1/x.
-const GUESS: u32 = 0x7ef3_11c7;
+pub(super) const GUESS: u32 = 0x7ef3_11c7;
 
 /// How many rows are summed side by side: enough chains of multiply-adds to fill the pipeline.
 pub(super) const BLOCK: usize = 8;

@@ -57,6 +57,7 @@ pub use topics::{
 };
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -85,9 +86,44 @@ impl fmt::Display for Isa {
     }
 }
 
+/// The environment variable that makes [`Isa::detect`] choose a lesser instruction set, to measure and compare.
+pub const ISA_VARIABLE: &str = "LEHR_ISA";
+
 impl Isa {
-    /// The best one this CPU has.
+    /// The one to use: the best this CPU has, or the lesser one that the environment asks for ([`ISA_VARIABLE`],
+    /// read once). A wrong value counts for nothing here; [`Isa::check_environment`] complains of it.
     pub fn detect() -> Isa {
+        static CHOSEN: OnceLock<Isa> = OnceLock::new();
+        *CHOSEN.get_or_init(|| Isa::asked().ok().flatten().unwrap_or_else(Isa::best))
+    }
+
+    /// All up to the one to use, for tests that compare them.
+    pub fn available() -> Vec<Isa> {
+        Isa::detect().and_lesser()
+    }
+
+    /// Complains of an [`ISA_VARIABLE`] that names no instruction set of this CPU. For programs, before they begin.
+    pub fn check_environment() -> Result<(), String> {
+        Isa::asked().map(|_| ())
+    }
+
+    fn asked() -> Result<Option<Isa>, String> {
+        let Some(value) = std::env::var_os(ISA_VARIABLE) else { return Ok(None) };
+        let has = Isa::best().and_lesser();
+        let found = has.iter().find(|isa| value.to_str() == Some(&isa.to_string()));
+        found.copied().map(Some).ok_or_else(|| {
+            let names: Vec<String> = has.iter().map(Isa::to_string).collect();
+            format!(
+                "{ISA_VARIABLE}={}: not an instruction set of this CPU that lehr has kernels for; those are {}. \
+                 Unset it to use the best",
+                value.to_string_lossy(),
+                names.join(", ")
+            )
+        })
+    }
+
+    /// The best one this CPU has, whatever the environment says.
+    fn best() -> Isa {
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
@@ -109,9 +145,8 @@ impl Isa {
         !matches!(self, Isa::Portable) || cfg!(target_arch = "aarch64")
     }
 
-    /// All that this CPU has, for tests that compare them.
-    pub fn available() -> Vec<Isa> {
-        match Isa::detect() {
+    fn and_lesser(self) -> Vec<Isa> {
+        match self {
             Isa::Portable => vec![Isa::Portable],
             Isa::Avx2 => vec![Isa::Portable, Isa::Avx2],
             Isa::Avx512 => vec![Isa::Portable, Isa::Avx2, Isa::Avx512],
@@ -165,11 +200,11 @@ macro_rules! dispatch {
                 }
                 match isa {
                     Isa::Avx512 if Isa::detect() == Isa::Avx512 => {
-                        // SAFETY: `Isa::detect` (cached by std) has just confirmed the features.
+                        // SAFETY: `Isa::detect` never chooses more than the CPU has.
                         return unsafe { avx512($($arg),*) };
                     }
                     Isa::Avx2 | Isa::Avx512 if Isa::detect() != Isa::Portable => {
-                        // SAFETY: any CPU that is not `Portable` has AVX2 and FMA.
+                        // SAFETY: where it is not `Portable`, the CPU has AVX2 and FMA.
                         return unsafe { avx2($($arg),*) };
                     }
                     _ => {}

@@ -182,6 +182,7 @@ impl Neon32 {
 
 impl Lanes32 for Neon32 {
     const N: usize = 8;
+    const VECTORS: usize = 8;
     #[inline(always)]
     fn splat(x: f32) -> Self {
         let x = lane!(vdupq_n_f32(x));
@@ -215,10 +216,48 @@ impl Lanes32 for Neon32 {
         lane!(high.store(to.add(4)))
     }
     #[inline(always)]
+    unsafe fn load_pairs(from: *const f32) -> (Self, Self) {
+        // SAFETY: the caller vouches for eight numbers.
+        let upper = unsafe { Self::load(from) };
+        let lower = |a| lane!(vreinterpretq_f32_u32(vshlq_n_u32::<16>(vreinterpretq_u32_f32(a))));
+        (upper, upper.map(lower))
+    }
+    #[inline(always)]
+    unsafe fn store_pairs(upper: Self, lower: Self, to: *mut f32) {
+        let pairs = upper.zip(lower, |upper, lower| {
+            lane!({
+                let half = vdupq_n_u32(0x8000);
+                let lower = vshrq_n_u32::<16>(vaddq_u32(vreinterpretq_u32_f32(lower), half));
+                let upper = vaddq_u32(vsubq_u32(vreinterpretq_u32_f32(upper), lower), half);
+                let upper = vandq_u32(upper, vdupq_n_u32(0xffff_0000));
+                vreinterpretq_f32_u32(vorrq_u32(upper, lower))
+            })
+        });
+        // SAFETY: the caller vouches for eight numbers.
+        unsafe { pairs.store(to) }
+    }
+    #[inline(always)]
+    fn guess_reciprocal(self) -> Self {
+        self.map(|a| {
+            let guess = lane!(vsubq_u32(vdupq_n_u32(GUESS), vreinterpretq_u32_f32(a)));
+            lane!(vreinterpretq_f32_u32(guess))
+        })
+    }
+    #[inline(always)]
+    fn at_least(self, floor: Self) -> u32 {
+        let mut out = [0.0; 16];
+        // SAFETY: there is room for eight numbers of each.
+        unsafe {
+            self.store(out.as_mut_ptr());
+            floor.store(out.as_mut_ptr().add(8));
+        }
+        (0..8).fold(0, |bits, i| bits | u32::from(out[i] >= out[8 + i]) << i)
+    }
+    #[inline(always)]
     fn prefetch(_: *const f32) {
         // std does not offer the instruction yet.
     }
-    lanewise!(add = vaddq_f32, sub = vsubq_f32, mul = vmulq_f32, div = vdivq_f32);
+    lanewise!(add = vaddq_f32, sub = vsubq_f32, mul = vmulq_f32);
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         Neon32(lane!(vfmaq_f32(b.0, self.0, a.0)), lane!(vfmaq_f32(b.1, self.1, a.1)))

@@ -19,11 +19,14 @@ macro_rules! modules {
 }
 lehr::for_each_model!(modules);
 
+use lehr::math::kernels::Isa;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 /// The compiled part of lehr.
 #[pymodule]
 fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    Isa::check_environment().map_err(PyImportError::new_err)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("LAWS", anneal::laws())?;
     module.add_class::<data::Points>()?;

@@ -15,6 +15,7 @@ Recommendations:
   lehr recommend runs/films --user 42 --titles movies.dat
 
 Every command takes --color auto, always or never; NO_COLOR turns colours off.
+LEHR_ISA=portable, avx2 or avx512 takes a lesser instruction set than the best.
 Components, topics and factors are numbered from 0, as in Python.
 Exit codes: 0 done (a --time limit counts), 1 interrupted with a usable model,
 2 error, 130 ended by a signal before there was a model, or by a second one.";
