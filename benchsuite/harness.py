@@ -29,7 +29,7 @@ WORK = HERE / "work"
 REQUIREMENTS = HERE / "requirements.txt"
 
 # Arguments that say where something lies on this machine.
-HIDDEN = ("data", "python", "old", "yardstick")
+HIDDEN = ("data", "python", "old", "new", "yardstick")
 
 PARTS = ["sample", "anneal", "local", "update", "observe", "checkpoint"]
 

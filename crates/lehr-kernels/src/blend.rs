@@ -105,9 +105,9 @@ fn replace_row_body<L: Lanes>(old: &mut [f64], new: &[f64], gain: &mut [f64]) {
             x.store(to);
         }
     }
-    for k in whole..new.len() {
-        gain[k] += new[k] - old[k];
-        old[k] = new[k];
+    for ((gain, old), &new) in gain[whole..].iter_mut().zip(&mut old[whole..]).zip(&new[whole..]) {
+        *gain += new - *old;
+        *old = new;
     }
 }
 

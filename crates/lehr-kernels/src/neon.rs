@@ -6,7 +6,7 @@
 use std::arch::aarch64::*;
 
 use super::lanes::Lanes;
-use super::lanes32::{BLOCK, Lanes32, Narrow};
+use super::lanes32::{BLOCK, GUESS, Lanes32, Narrow};
 use super::words32::{Packing, Words32};
 
 /// Four f64 lanes.

@@ -343,8 +343,7 @@ fn fill<L: Narrow, F: Format>(
             unsafe {
                 let inverse = inverse.as_ptr().add(group * TOGETHER + h);
                 let floor = floors.as_ptr().add(h);
-                let (floor, next_floor) =
-                    (L::Single::load(floor), L::Single::load(floor.add(16)));
+                let (floor, next_floor) = (L::Single::load(floor), L::Single::load(floor.add(16)));
                 let x = shifted_exp_digamma32(current::<L>(from.add(h), p, eta), shifts);
                 let y = shifted_exp_digamma32(current::<L>(from.add(16 + h), p, eta), shifts);
                 // Denormal products would take a hundred times as long.

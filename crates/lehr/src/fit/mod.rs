@@ -22,7 +22,7 @@ use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
 use crate::settings::Plan;
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
-use crate::step::update::{Deferred, Updater};
+use crate::step::update::{Deferred, Raw, Updater};
 use crate::step::warm::Warm;
 use crate::{Error, ErrorKind, Result};
 
@@ -205,10 +205,11 @@ impl<'a, M: Model> Fit<'a, M> {
         if let Some(later) = later {
             let ask = Ask { shrink: pass.shrink(), ..Ask::STATS };
             let deferred = Some(Deferred { later, expect, ask });
+            let all = Raw { stats: raw, deferred };
             // Rows are not tested, so that nobody asks for noiseless statistics.
             let none = |_: &RowSet, _: &[usize]| Ok(Stats::empty(0, 0));
             let (phases, steps) = (pass.phases(), pass.steps());
-            let guarded = updater.apply(model, phases, steps, raw, deferred, none, lambda)?;
+            let guarded = updater.apply(model, phases, steps, all, none, lambda)?;
             M::Pass::follow(model, lambda, &raw.rows, expect);
             state.guard_hits += guarded.hits;
             state.guard_checks += guarded.noisy;
@@ -226,7 +227,7 @@ impl<'a, M: Model> Fit<'a, M> {
             Ok(stats)
         };
         let guarded =
-            updater.apply(model, pass.phases(), pass.steps(), raw, None, noiseless, lambda)?;
+            updater.apply(model, pass.phases(), pass.steps(), raw.into(), noiseless, lambda)?;
         M::Pass::follow(model, lambda, &raw.rows, expect);
         state.guard_hits += guarded.hits;
         state.guard_checks += guarded.noisy;

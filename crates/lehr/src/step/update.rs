@@ -107,7 +107,21 @@ pub struct Updater {
     gathering: AtomicU64,
 }
 
-/// Where the raw statistics are, if not in their table.
+/// The raw statistics of a batch.
+pub struct Raw<'a, M: Model> {
+    /// Which rows there are, and their statistics.
+    pub stats: &'a mut Stats,
+    /// Where the statistics are, if not in their table.
+    pub deferred: Option<Deferred<'a, M>>,
+}
+
+impl<'a, M: Model> From<&'a mut Stats> for Raw<'a, M> {
+    fn from(stats: &'a mut Stats) -> Self {
+        Raw { stats, deferred: None }
+    }
+}
+
+/// Statistics that are not in their table.
 pub struct Deferred<'a, M: Model> {
     /// They are with the engine.
     pub later: &'a dyn Later<M::Expect>,
@@ -166,12 +180,12 @@ impl Updater {
         model: &M,
         phases: Range<usize>,
         steps: Steps<'_>,
-        raw: &mut Stats,
-        deferred: Option<Deferred<'_, M>>,
+        raw: Raw<'_, M>,
         mut noiseless: impl FnMut(&RowSet, &[usize]) -> Result<Stats>,
         lambda: &mut Lambda,
     ) -> Result<Guarded> {
         let mut guarded = Guarded::default();
+        let Raw { stats: raw, deferred } = raw;
         steps.scale(raw);
         if let (true, Steps::All(step)) = (self.layout.lazy, steps) {
             self.decay(model, step.rho, lambda);
@@ -562,8 +576,14 @@ pub(crate) fn follow_raw<M: Model>(model: &M, raw: &Stats, table: &mut Table) {
     // A noiseless step never asks for noiseless statistics.
     let same = |_: &RowSet, _: &[usize]| Ok(raw.clone());
     let phases = 0..layout.phases.len();
-    let applied =
-        updater.apply(model, phases, Steps::All(step), &mut raw.clone(), None, same, &mut lambda);
+    let applied = updater.apply(
+        model,
+        phases,
+        Steps::All(step),
+        Raw::from(&mut raw.clone()),
+        same,
+        &mut lambda,
+    );
     debug_assert!(applied.is_ok());
     table.values_mut().copy_from_slice(lambda.table().values());
 }

@@ -20,7 +20,7 @@ pub(super) struct Text<'f> {
 
 enum Out<'f> {
     Plain(BufWriter<&'f mut File>),
-    Packed(BufWriter<GzEncoder<BufWriter<&'f mut File>>>),
+    Packed(Box<BufWriter<GzEncoder<BufWriter<&'f mut File>>>>),
 }
 
 impl<'f> Text<'f> {
@@ -30,7 +30,7 @@ impl<'f> Text<'f> {
             false => Out::Plain(plain),
             true => {
                 let packed = GzEncoder::new(plain, Compression::default());
-                Out::Packed(BufWriter::with_capacity(BUFFER, packed))
+                Out::Packed(Box::new(BufWriter::with_capacity(BUFFER, packed)))
             }
         };
         Text { out, separator, begun: false }
@@ -42,7 +42,7 @@ impl Blocks for Text<'_> {
         let is_first = !std::mem::replace(&mut self.begun, true);
         match &mut self.out {
             Out::Plain(out) => write_rows(out, block, self.separator, is_first),
-            Out::Packed(out) => write_rows(out, block, self.separator, is_first),
+            Out::Packed(out) => write_rows(out.as_mut(), block, self.separator, is_first),
         }
     }
 
