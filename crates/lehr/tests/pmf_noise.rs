@@ -163,7 +163,7 @@ fn statistics_have_the_mean_and_the_variance_of_a_batch_of_m() {
     let pass = |batch: &RowBatch| {
         let mut stats = Stats::empty(layout.n_rows, layout.raw_width);
         stats.rows.clone_from(&batch.rows);
-        let work = Work { model: &pmf, expect: &expect, batch, ask: Ask::STATS };
+        let work = Work { model: &pmf, expect: &expect, batch, ask: Ask::STATS, defers: false };
         Threads::new(&pmf, &ratings).sum(work, &mut Warm::off(), &mut stats).unwrap();
         stats
     };
