@@ -119,7 +119,7 @@ fn local_pass<M: Model>(
     batch: &BatchOf<M>,
     stats: &mut Stats,
 ) -> f64 {
-    let work = Work { model, expect, batch, ask: Ask::TRAIN };
+    let work = Work { model, expect, batch, ask: Ask::TRAIN, defers: false };
     Threads::new(model, data).sum(work, &mut Warm::off(), stats).unwrap().bound
 }
 

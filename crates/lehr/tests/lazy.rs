@@ -51,8 +51,14 @@ fn apply(model: &Lda, rho: f64, scale: f64, raw: &Stats, lambda: &mut Lambda) {
     let step = Step { rho, scale, noisy: false };
     let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
     let (steps, mut raw) = (Steps::All(step), raw.clone());
-    let guarded =
-        Updater::new(model, Guard::Clamp).apply(model, 0..1, steps, &mut raw, never, lambda);
+    let guarded = Updater::new(model, Guard::Clamp).apply(
+        model,
+        0..1,
+        steps,
+        (&mut raw).into(),
+        never,
+        lambda,
+    );
     assert_eq!(guarded.unwrap().hits, 0);
 }
 

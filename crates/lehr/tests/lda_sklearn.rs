@@ -83,7 +83,7 @@ fn pass(case: &Case) -> (Stats, f64) {
     lda.support(docs, &batch.items, &mut stats.rows);
     let mut expect = Default::default();
     lda.refresh(&state.lambda, &stats.rows, &mut expect);
-    let work = Work { model: lda, expect: &expect, batch: &batch, ask: Ask::TRAIN };
+    let work = Work { model: lda, expect: &expect, batch: &batch, ask: Ask::TRAIN, defers: false };
     let sums = Threads::new(lda, docs).sum(work, &mut Warm::off(), &mut stats).unwrap();
     (stats, sums.bound)
 }
@@ -159,7 +159,7 @@ fn batch_and_online_updates() {
             let never = |_: &RowSet, _: &[usize]| unreachable!("the step is noiseless");
             let (steps, raw) = (Steps::All(step), &mut raw.clone());
             Updater::new(&case.lda, Guard::Clamp)
-                .apply(&case.lda, 0..1, steps, raw, never, &mut lambda)
+                .apply(&case.lda, 0..1, steps, raw.into(), never, &mut lambda)
                 .unwrap();
             let eta = case.lda.eta(&lambda);
             let found = lambda.current(|_, row| row.fill(eta));
