@@ -7,7 +7,7 @@
 //! serialise; [`Gather`] adds replies up in the order of the shards, so that the bits do not depend on who has
 //! run them. `tests/engines.rs` is a complete engine.
 
-pub use crate::step::engine::{Engine, Sizes, Sums, Threads, Work};
+pub use crate::step::engine::{Engine, Later, Sizes, Sums, Threads, Work};
 pub use crate::step::message::{Reply, RowReply, RowTask, Task};
 pub use crate::step::pass::{BatchOf, Pass, ShardOf, SumsOf};
 pub use crate::step::sample::{Batch, RowBatch};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::{ForModel, bits, clusters, for_every_model, start};
-use lehr::engine::{Engine, Sizes, Sums, Threads, Warm, Work};
+use lehr::engine::{Engine, Later, Sizes, Sums, Threads, Warm, Work};
 use lehr::fit::stop::StopReason;
 use lehr::fit::{Observation, Resume, State, Watcher};
 use lehr::model::{RowSet, Stats};
@@ -57,6 +57,10 @@ impl<M: Model> Engine<M> for Interrupted<'_, M> {
             self.flag.store(true, Ordering::Relaxed);
         }
         Ok(sums)
+    }
+
+    fn later(&self) -> Option<&dyn Later<M::Expect>> {
+        self.threads.later()
     }
 }
 

@@ -130,13 +130,15 @@ impl<'a, M: Model> Fit<'a, M> {
     }
 
     /// The first pass of the next step, unless a stop is asked for in the middle of it.
-    fn begin_step(&mut self, ask: Ask) -> Result<Sums> {
+    /// Between it and the rest of the step the engine may be asked for a bound, if the step `is_observed`.
+    fn begin_step(&mut self, ask: Ask, is_observed: bool) -> Result<Sums> {
         self.undo = Undo::before(&self.state, self.plan.batch.is_none());
-        self.unless_stopped(|fit| fit.sum(0, ask))
+        self.unless_stopped(|fit| fit.sum(0, ask, !is_observed))
     }
 
     /// Algorithm 1, lines 1 to 5, for one pass of the next step: the weighted statistics of S_t.
-    fn sum(&mut self, pass: usize, ask: Ask) -> Result<Sums> {
+    /// They may stay with the engine if it `may_defer` and does nothing else before the update.
+    fn sum(&mut self, pass: usize, ask: Ask, may_defer: bool) -> Result<Sums> {
         let Fit { model, plan, engine, meter, passes, updater, expect, raw, state, .. } = self;
         let (t, pass) = (plan.own_step(state.step + 1), &mut passes[pass]);
         // 1    S_t: the items of this step.
@@ -152,7 +154,7 @@ impl<'a, M: Model> Fit<'a, M> {
         let (lambda, rows) = (&state.lambda, &mut raw.rows);
         meter.time(Part::Update, || pass.refresh(model, &mut **engine, lambda, rows, expect))?;
         let ask = Ask { shrink: pass.shrink(), ..ask };
-        let defers = !ask.bound && updater.can_defer(pass.is_noisy());
+        let defers = may_defer && updater.can_defer(pass.is_noisy());
         let work = Work { model: *model, expect, batch: pass.batch(), ask, defers };
         // 5    s = sum_n w_n E_q[t(theta_n)].
         let sums = meter.time(Part::Local, || engine.sum(work, &mut state.warm, raw))?;
@@ -174,7 +176,7 @@ impl<'a, M: Model> Fit<'a, M> {
         self.state.items += self.passes[0].n_items() as u64;
         for pass in 0..self.passes.len() {
             if pass > 0 {
-                sums = self.sum(pass, Ask::STATS)?;
+                sums = self.sum(pass, Ask::STATS, true)?;
             }
             meter.iterate(sums.iterations);
             // 6    lambda <- (1 - rho) lambda + rho (eta + N/|S| s), row by row.
@@ -191,7 +193,7 @@ impl<'a, M: Model> Fit<'a, M> {
     /// One step. If a stop is asked for in the middle of it, the error says why, and the state is that before the
     /// step: it can be kept, and the fit is to be dropped.
     pub fn step(&mut self) -> Result<()> {
-        let sums = self.begin_step(Ask::STATS)?;
+        let sums = self.begin_step(Ask::STATS, false)?;
         self.end_step(sums)
     }
 
@@ -201,8 +203,8 @@ impl<'a, M: Model> Fit<'a, M> {
         let (model, pass) = (*model, &mut passes[pass]);
         pass.size_steps(plan, t);
         let State { lambda, warm, .. } = state;
-        let later = if deferred { engine.later() } else { None };
-        if let Some(later) = later {
+        if deferred {
+            let later = engine.later().expect("an engine that has deferred says where to find it");
             let ask = Ask { shrink: pass.shrink(), ..Ask::STATS };
             let deferred = Some(Deferred { later, expect, ask });
             let all = Raw { stats: raw, deferred };

@@ -32,14 +32,14 @@ impl<M: Model> Fit<'_, M> {
     /// Looks at the state as it is: the bound, scores and measures.
     pub fn look(&mut self) -> Result<Observation> {
         let due = Due { end: Some(StopReason::Steps), observed: true, regular: true };
-        let sums = self.begin_step(self.ask(due))?;
+        let sums = self.begin_step(self.ask(due), due.observed)?;
         self.unless_stopped(|fit| fit.observe(&sums, false))
     }
 
     /// The bound of the state, and the sums of the pass that it took: all that a step needs.
     pub(super) fn peek(&mut self) -> Result<(f64, Sums)> {
         let due = Due { end: None, observed: true, regular: true };
-        let sums = self.begin_step(self.ask(due))?;
+        let sums = self.begin_step(self.ask(due), due.observed)?;
         let (bound, _) = self.unless_stopped(|fit| fit.bound(&sums))?;
         if !bound.is_finite() {
             return Err(self.diverged(bound));
@@ -82,7 +82,7 @@ impl<M: Model> Fit<'_, M> {
                 self.check_finite()?;
                 return Ok(End { stop, bound: *last_bound });
             }
-            let sums = self.begin_step(self.ask(due))?;
+            let sums = self.begin_step(self.ask(due), due.observed)?;
             if due.observed {
                 let look = |fit: &mut Self| fit.observe(&sums, !due.regular);
                 let seen = meter.time(Part::Observe, || self.unless_stopped(look))?;

@@ -79,7 +79,8 @@ pub trait Engine<M: Model>: Send {
     /// `warm`, if it is on, and leave their local state there if statistics are asked for.
     fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums>;
 
-    /// The statistics of the last pass, if they were deferred.
+    /// The statistics of the last pass, if they were deferred. An engine that hands its work on to another one hands
+    /// this on as well.
     fn later(&self) -> Option<&dyn Later<M::Expect>> {
         None
     }

@@ -432,8 +432,13 @@ impl Local<Expect> for Documents {
 
     fn renumber(&mut self, from: &RowSet, to: &RowSet) {
         let slots = std::mem::take(&mut self.slots);
-        let last = self.ends.len() / self.weights.len().max(1);
-        let ends: Vec<u32> = self.ends.chunks_exact(last.max(1)).map(|ends| ends[last - 1]).collect();
+        let n_docs = self.weights.len();
+        let n_parts = self.ends.len() / n_docs.max(1);
+        // A worker whose documents are all empty knows of no rows, and so of no parts.
+        let ends: Vec<u32> = match n_parts {
+            0 => vec![0; n_docs],
+            n_parts => self.ends.chunks_exact(n_parts).map(|ends| ends[n_parts - 1]).collect(),
+        };
         self.ends.clear();
         self.part = to.part(self.n_topics);
         let n_parts = to.len().div_ceil(self.part);
