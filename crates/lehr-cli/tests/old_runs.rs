@@ -27,16 +27,16 @@ fn open(place: &Place, version: &str, run: &str) {
     place.write(&config, text.replace("\"/data", folder.trim_end_matches(['"', '/'])));
 }
 
-/// Equal up to what other instructions may change in the last digits.
-fn close(found: &Value, expected: &Value, what: &str) {
+/// Equal up to a relative difference.
+fn close(found: &Value, expected: &Value, far: f64, what: &str) {
     match (found, expected) {
         (Value::Number(a), Value::Number(b)) => {
             let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{what}: {a}, and was {b}");
+            assert!((a - b).abs() <= far * b.abs().max(1.0), "{what}: {a}, and was {b}");
         }
         (Value::Object(a), Value::Object(b)) => {
             for (name, b) in b {
-                close(&a[name], b, &format!("{what} {name}"));
+                close(&a[name], b, far, &format!("{what} {name}"));
             }
         }
         _ => assert_eq!(found, expected, "{what}"),
@@ -73,9 +73,12 @@ fn runs_of_every_version_open_score_and_go_on() {
             for run in [killed, ended] {
                 let what = format!("version {version}, {run}");
                 let scores = place.json(&format!("eval {run} {file} --json"));
-                close(&scores, &expected["eval"], &what);
+                // What other instructions may change in the last digits; steps of topics on batches have read
+                // rows of 16 bits since then.
+                let far = if run == "lda-killed" { 1e-3 } else { 1e-6 };
+                close(&scores, &expected["eval"], far, &what);
                 let result = place.read_json(&format!("{run}/result.json"));
-                close(&result["bound"], &expected["bound"], &what);
+                close(&result["bound"], &expected["bound"], far, &what);
                 assert_eq!(place.trace(run).len() as u64, expected["observations"], "{what}");
             }
             // What has ended goes on, too.

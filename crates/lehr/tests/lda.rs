@@ -263,8 +263,14 @@ fn shortcuts_cost_little_of_the_bound() {
                 let gain = per_word(&bounds) - per_word(&plain);
                 let what = format!("{what}, alpha {alpha}, step {steps}");
                 println!("{what}: {cost:.1e} below its top, {gain:+.1e} above plain iterations");
-                // Training stops on the way to the top.
-                let far = if precise { 1e-5 } else { 1e-2 };
+                // Training stops on the way to the top. After one step topics are hardly told apart, and documents
+                // creep towards theirs.
+                let far = match (precise, steps) {
+                    (true, 1) => 5e-4,
+                    (true, _) => 1e-5,
+                    (false, 1) => 2e-2,
+                    (false, _) => 1e-2,
+                };
                 assert!(cost < far && cost > -1e-6, "{what}: {cost:e} below its top");
                 assert!(gain > -1e-4, "{what}: {gain:e} from plain iterations");
             }
