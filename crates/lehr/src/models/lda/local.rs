@@ -8,8 +8,8 @@ use super::expect::Expect;
 use super::{Lda, LearnAlpha, bound};
 use crate::data::Docs;
 use crate::math::kernels::{
-    Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, gather_word, pad_topics, solve_document,
-    solve_document_exact,
+    Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, gather_word, pad_topics,
+    solve_document, solve_document_exact,
 };
 use crate::math::special::digamma;
 use crate::math::stop;

@@ -31,7 +31,8 @@ fn side<R: Real>(pmf: &Pmf, side: Side, lambda: &Lambda, table: &Slabs<R>, ln_de
         .iter()
         .enumerate()
         .map(|(k, c)| {
-            let column = if k < columns.d { shape.diagonal_index(k) } else { columns.bias_square() };
+            let column =
+                if k < columns.d { shape.diagonal_index(k) } else { columns.bias_square() };
             (table.place(column), 1.0 / c)
         })
         .collect();

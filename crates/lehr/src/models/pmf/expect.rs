@@ -310,13 +310,7 @@ impl<R: Real> Moments<R> {
     }
 
     /// Solves for the rows in at most [`SOLVED`] slots.
-    fn solve(
-        &mut self,
-        isa: Isa,
-        lambda: &Lambda,
-        rows: &RowSet,
-        slots: std::ops::Range<usize>,
-    ) {
+    fn solve(&mut self, isa: Isa, lambda: &Lambda, rows: &RowSet, slots: std::ops::Range<usize>) {
         let (n, width, tail) = (self.columns.free(), self.columns.width(), self.columns.tail());
         let (r, mean) = (slots.len(), self.columns.mean().start);
         let natural = gathered(&mut self.natural, lambda, rows, slots);
