@@ -1,6 +1,6 @@
 //! Online LDA: rows of expected word probabilities, one document's topics, a batch's statistics.
 //!
-//! All of it works in f32: within one instruction set always the same bits, between instruction sets
+//! All of it works in f32, on rows that are stored in 32 bits or, for training, in 16: within one instruction set always the same bits, between instruction sets
 //! the same to rounding.
 
 mod format;
