@@ -1,4 +1,4 @@
-//! Line 6 of the algorithm for one row of lambda: decay, step and replacement, entry by entry.
+//! Line 6 of the algorithm for one row of lambda: decay, step and replacement, entry by entry, one by one or at once.
 //!
 //! Every entry is a result of its own, so that all instruction sets with a fused multiply-add give the same bits.
 
@@ -108,6 +108,84 @@ fn replace_row_body<L: Lanes>(old: &mut [f64], new: &[f64], gain: &mut [f64]) {
     for ((gain, old), &new) in gain[whole..].iter_mut().zip(&mut old[whole..]).zip(&new[whole..]) {
         *gain += new - *old;
         *old = new;
+    }
+}
+
+dispatch! {
+    /// All of it at once for a row that needs no test: [`decay_row`], then [`step_row`] with statistics `x`, then
+    /// [`replace_row`], with the same bits. Nothing happens if some statistic is not finite; `done` tells.
+    advance_row => advance_row_body(row: &mut [f64], eta: &[f64], p: f64, x: &[f64], factor: f64,
+        gain: &mut [f64], done: &mut bool)
+}
+
+#[inline(always)]
+fn advance_row_body<L: Lanes>(
+    row: &mut [f64],
+    eta: &[f64],
+    p: f64,
+    x: &[f64],
+    factor: f64,
+    gain: &mut [f64],
+    done: &mut bool,
+) {
+    let n = row.len();
+    assert!(eta.len() == n && x.len() == n && gain.len() == n, "rows of one length");
+    let whole = n / L::N * L::N;
+    // y - y is 0 if y is finite, and else is not a number.
+    let mut odd = L::splat(0.0);
+    let mut odds = [0.0; ROOM];
+    for k in (0..whole).step_by(L::N) {
+        // SAFETY: a whole vector from k on is inside.
+        let x = unsafe { L::load(x.as_ptr().add(k)) };
+        odd = odd.add(x.sub(x));
+    }
+    let last = end(&x[whole..]);
+    // SAFETY: buffers have room for a vector.
+    unsafe {
+        let last = L::load(last.as_ptr());
+        odd.add(last.sub(last)).store(odds.as_mut_ptr());
+    }
+    *done = odds.iter().all(|&odd| odd == 0.0);
+    if !*done {
+        return;
+    }
+    for k in (0..whole).step_by(L::N) {
+        // SAFETY: a whole vector from k on is inside all four.
+        unsafe {
+            let at = (row.as_mut_ptr().add(k), eta.as_ptr().add(k), x.as_ptr().add(k));
+            advance::<L>(at, p, factor, gain.as_mut_ptr().add(k));
+        }
+    }
+    if whole < n {
+        let (mut old, mut sum) = (end(&row[whole..]), end(&gain[whole..]));
+        let eta = end(&eta[whole..]);
+        // SAFETY: buffers have room for a vector.
+        unsafe {
+            let at = (old.as_mut_ptr(), eta.as_ptr(), last.as_ptr());
+            advance::<L>(at, p, factor, sum.as_mut_ptr());
+        }
+        row[whole..].copy_from_slice(&old[..n - whole]);
+        gain[whole..].copy_from_slice(&sum[..n - whole]);
+    }
+}
+
+/// One vector of [`advance_row`]: the row, its prior and its statistics.
+///
+/// # Safety
+/// There must be a vector at each place.
+#[inline(always)]
+unsafe fn advance<L: Lanes>(
+    (row, eta, x): (*mut f64, *const f64, *const f64),
+    p: f64,
+    factor: f64,
+    gain: *mut f64,
+) {
+    // SAFETY: the caller vouches for the places.
+    unsafe {
+        let old = decayed(L::load(row), L::load(eta), L::splat(p));
+        let new = L::load(x).mul_add(L::splat(factor), old);
+        L::load(gain).add(new.sub(old)).store(gain);
+        new.store(row);
     }
 }
 

@@ -37,7 +37,7 @@ mod topics;
 mod pages;
 
 pub use aligned::Aligned;
-pub use blend::{decay_row, replace_row, step_row};
+pub use blend::{advance_row, decay_row, replace_row, step_row};
 pub use digamma::{exp_digamma_f32, exp_digamma_f64};
 pub use gaussian::{
     GaussianBlock, Second, TILE, accumulate, accumulate_scatter, log_densities, pad_to_lanes,
@@ -52,8 +52,9 @@ pub use rows::{
 };
 pub use sparse::{accumulate_sparse, is_sparse, pad_features};
 pub use topics::{
-    Decay, DocumentScratch, RowFormat, RowsMut, Share, Solve, Solved, Thetas, TopicRows,
-    gather_word, inverse_totals, pad_topics, solve_document, solve_document_exact,
+    Decay, DocumentScratch, RowFormat, RowsMut, Share, Solve, Solved, ThetaList, Thetas, TopicRows,
+    WIDE, gather_word, gather_word_of_lists, inverse_totals, pad_topics, solve_document,
+    solve_document_exact,
 };
 
 use std::fmt;
@@ -92,6 +93,7 @@ pub const ISA_VARIABLE: &str = "LEHR_ISA";
 impl Isa {
     /// The one to use: the best this CPU has, or the lesser one that the environment asks for ([`ISA_VARIABLE`],
     /// read once). A wrong value counts for nothing here; [`Isa::check_environment`] complains of it.
+    #[inline]
     pub fn detect() -> Isa {
         static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| Isa::asked().ok().flatten().unwrap_or_else(Isa::best))
@@ -164,11 +166,15 @@ pub(crate) fn fits(n: usize, width: usize, len: usize) -> bool {
     n.checked_mul(width).is_some_and(|size| size <= len)
 }
 
-/// Asks for the cache lines of something that will be needed soon.
+/// What is asked for ahead of its use, at most: the CPU follows a longer stretch by itself.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const AHEAD_BYTES: usize = 2048;
+
+/// Asks for the cache lines of something that will be needed soon, or the first of them.
 pub fn prefetch<T>(soon: &[T]) {
     // Miri does not know it.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    for line in (0..size_of_val(soon)).step_by(64) {
+    for line in (0..size_of_val(soon).min(AHEAD_BYTES)).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let at = soon.as_ptr().cast::<i8>().wrapping_add(line);
         // SAFETY: every x86-64 CPU has the instruction, and it never faults.

@@ -1,6 +1,6 @@
 //! The update of a row against plain twins, in every instruction set this machine has.
 
-use lehr_kernels::{Isa, decay_row, replace_row, step_row};
+use lehr_kernels::{Isa, advance_row, decay_row, replace_row, step_row};
 
 mod common;
 
@@ -66,6 +66,30 @@ fn replaced_rows_say_what_they_gain() {
             for k in 0..n {
                 assert!((gain[k] - (1.0 + (new[k] - before[k]))).abs() < 1e-14, "{isa:?} {n} {k}");
             }
+        }
+    }
+}
+
+#[test]
+fn all_at_once_is_the_same_as_one_by_one() {
+    for isa in Isa::available() {
+        for n in [1, 7, 8, 16, 19, 100] {
+            let of =
+                |a: f64| (0..n).map(|k| (a * (k as f64 + 1.0)).sin().abs()).collect::<Vec<_>>();
+            let (mut row, eta, x, mut gain) = (of(0.7), of(0.3), of(1.9), of(2.3));
+            let (mut row2, mut gain2) = (row.clone(), gain.clone());
+            let mut done = false;
+            advance_row(isa, &mut row, &eta, 0.93, &x, 31.0, &mut gain, &mut done);
+            assert!(done);
+            decay_row(isa, &mut row2, &eta, 0.93);
+            let (mut new, mut clamped, mut finite) = (x.clone(), 0, false);
+            step_row(isa, &row2, 31.0, false, &mut new, &mut clamped, &mut finite);
+            replace_row(isa, &mut row2, &new, &mut gain2);
+            assert_eq!((&row, &gain), (&row2, &gain2), "{isa:?}, {n}");
+            let mut bad = x.clone();
+            bad[n - 1] = f64::INFINITY;
+            advance_row(isa, &mut row, &eta, 0.93, &bad, 31.0, &mut gain, &mut done);
+            assert!(!done && row == row2 && gain == gain2, "{isa:?}, {n}");
         }
     }
 }

@@ -3,8 +3,9 @@
 use lehr_kernels::rng::Rng;
 use lehr_kernels::special::{digamma, ln_gamma};
 use lehr_kernels::{
-    Decay, DocumentScratch, Isa, RowFormat, RowsMut, Share, Solve, Thetas, TopicRows, gather_word,
-    inverse_totals, pad_topics, solve_document, solve_document_exact,
+    Decay, DocumentScratch, Isa, RowFormat, RowsMut, Share, Solve, ThetaList, Thetas, TopicRows,
+    gather_word, gather_word_of_lists, inverse_totals, pad_topics, solve_document,
+    solve_document_exact,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -303,6 +304,17 @@ fn statistics_are_the_twins_at_every_size() {
             let mut set = vec![f64::NAN; n_topics];
             gather_word(isa, &found, &stored, &row, true, &mut set);
             gather_word(isa, &found, &stored, &row, false, &mut out);
+            let all: Vec<u32> = (0..n_topics as u32).collect();
+            let list = |values| ThetaList { topics: &all, values };
+            let lists: Vec<_> = thetas.chunks_exact(stride).map(|t| list(&t[..n_topics])).collect();
+            let mut listed = vec![f64::NAN; n_topics];
+            gather_word_of_lists(&found, &lists, RowFormat::Whole, &row, true, &mut listed);
+            for (k, (&set, &listed)) in set.iter().zip(&listed).enumerate() {
+                assert!(
+                    (set - listed).abs() < 1e-4,
+                    "{isa:?} {n_topics} {n_docs} {k}: {set} {listed}"
+                );
+            }
             for (&set, &added) in set.iter().zip(&out) {
                 assert!((set - (added - 1.0)).abs() < 1e-12 * (1.0 + added.abs()) * 300.0);
             }
@@ -365,7 +377,7 @@ fn shortcuts_keep_the_bound() {
     let settings = Solve { tol: 1e-5, max_iterations: 1000, ..Solve::default() };
     let dropping = Solve { relax: 1.0, extrapolate_below: 0.0, ..settings };
     for isa in Isa::available() {
-        for n_topics in [7, 20, 60, 100] {
+        for n_topics in [7, 20, 60, 100, 300] {
             let (words, documents) = made_corpus(isa, n_topics);
             for alpha in [1.0 / n_topics as f32, 0.02, 0.1, 0.6] {
                 let (mut lost, mut fewer) = ([0.0; 2], 0);
@@ -557,7 +569,7 @@ fn pairs_are_whole_rows_to_eight_bits() {
 #[cfg(not(miri))]
 fn documents_of_pairs_reach_the_bound_of_whole_rows() {
     for isa in Isa::available() {
-        for n_topics in [20, 100, 150] {
+        for n_topics in [20, 100, 150, 300] {
             let (whole, documents) = made_corpus(isa, n_topics);
             let pairs = made_pairs(isa, n_topics);
             let (mut lost, mut worst) = (0.0, 0.0f64);

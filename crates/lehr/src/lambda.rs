@@ -194,7 +194,7 @@ impl Lambda {
 
 /// P of a row that was stored at `since`.
 #[inline]
-fn left(since: f64, now: f64) -> f64 {
+pub(crate) fn left(since: f64, now: f64) -> f64 {
     if since == now { 1.0 } else { (now - since).exp() }
 }
 

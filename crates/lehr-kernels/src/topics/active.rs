@@ -168,7 +168,7 @@ impl Columns<'_> {
     /// Copies the living topics out of the document's rows.
     #[inline(always)]
     pub fn gather<L: Lanes32, F: Format>(&mut self, words: Words<'_, F>, alive: &Alive) {
-        let n_words = words.slots.len();
+        let n_words = words.n_words;
         let topics = &alive.topic[..alive.n];
         assert!(n_words <= self.width && self.values.len() >= alive.n * self.width);
         assert!(topics.iter().all(|&topic| (topic as usize) < words.stride));

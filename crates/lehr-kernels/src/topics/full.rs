@@ -9,14 +9,17 @@ use crate::lanes32::{BLOCK, Lanes32};
 /// Blocks of words whose rows are asked for ahead of their use: rows lie scattered over the table.
 const AHEAD: usize = 2;
 
+/// How much of a row is asked for: the CPU follows a longer one by itself.
+const AHEAD_WORDS: usize = 512;
+
 /// The words of a document.
 pub(super) struct Words<'a, F> {
     /// The table of rows.
     pub values: &'a [f32],
     /// The topics in a row, with its padding.
     pub stride: usize,
-    /// The row of each word; all are inside the table.
-    pub slots: &'a [u32],
+    /// How many words.
+    pub n_words: usize,
     /// Where each word's row begins in the table, the last word's again behind it, up to a whole block.
     pub starts: &'a [usize],
     /// How often each word occurs, 0 behind the last up to a whole block.
@@ -46,13 +49,17 @@ impl<F: Format> Words<'_, F> {
     }
 }
 
-/// Fills [`Words::starts`]; every slot must be inside the table.
-pub(super) fn set_starts<F: Format>(stride: usize, slots: &[u32], starts: &mut Vec<usize>) {
+/// Fills [`Words::starts`] from the rows of the words, which must be inside the table.
+pub(super) fn set_starts<F: Format>(
+    stride: usize,
+    rows: impl Iterator<Item = usize>,
+    starts: &mut Vec<usize>,
+) {
     let row_words = stride / TOGETHER * F::WORDS;
     starts.clear();
-    starts.extend(slots.iter().map(|&slot| slot as usize * row_words));
+    starts.extend(rows.map(|row| row * row_words));
     let last = starts.last().copied().unwrap_or(0);
-    starts.resize(slots.len().next_multiple_of(WORDS), last);
+    starts.resize(starts.len().next_multiple_of(WORDS), last);
 }
 
 /// Words whose shares are computed together: a vector of the widest instruction set.
@@ -62,17 +69,18 @@ const WORDS: usize = 16;
 #[inline(always)]
 pub(super) fn first_pass<L: Lanes32, F: Format>(
     words: Words<'_, F>,
+    slots: &[u32],
     inverse_sums: &[f32],
     out: &mut [f32],
 ) {
-    assert!(out.len() == words.stride && words.counts.len() >= words.slots.len());
+    assert!(out.len() == words.stride && words.counts.len() >= words.n_words);
     out.fill(0.0);
-    let (n_words, row_words) = (words.slots.len(), words.stride / TOGETHER * F::WORDS);
+    let (n_words, row_words) = (words.n_words, words.stride / TOGETHER * F::WORDS);
     for first in (0..n_words).step_by(BLOCK) {
         for ahead in AHEAD * BLOCK..(AHEAD + 1) * BLOCK {
             if let Some(&start) = words.starts.get(first + ahead) {
                 let row = words.values.as_ptr().wrapping_add(start);
-                for line in (0..row_words).step_by(16) {
+                for line in (0..row_words.min(AHEAD_WORDS)).step_by(16) {
                     L::prefetch(row.wrapping_add(line));
                 }
             }
@@ -81,7 +89,7 @@ pub(super) fn first_pass<L: Lanes32, F: Format>(
         for (i, share) in shares.iter_mut().enumerate() {
             if first + i < n_words {
                 let w = first + i;
-                *share = words.counts[w] * inverse_sums[words.slots[w] as usize];
+                *share = words.counts[w] * inverse_sums[slots[w] as usize];
             }
         }
         add_block::<L, F>(&words.block::<BLOCK>(first), &shares, out);
@@ -92,9 +100,9 @@ pub(super) fn first_pass<L: Lanes32, F: Format>(
 #[inline(always)]
 pub(super) fn pass<L: Lanes32, F: Format>(words: Words<'_, F>, theta: &[f32], out: &mut [f32]) {
     assert!(out.len() == words.stride && theta.len() == words.stride);
-    assert!(words.counts.len() >= words.slots.len().next_multiple_of(WORDS));
+    assert!(words.counts.len() >= words.n_words.next_multiple_of(WORDS));
     out.fill(0.0);
-    for first in (0..words.slots.len()).step_by(WORDS) {
+    for first in (0..words.n_words).step_by(WORDS) {
         let rows = words.block(first);
         let shares = shares::<L, F>(&rows, &words.counts[first..first + WORDS], theta);
         for (rows, shares) in rows.chunks_exact(BLOCK).zip(shares.chunks_exact(BLOCK)) {

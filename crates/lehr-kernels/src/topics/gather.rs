@@ -34,6 +34,46 @@ impl<'a> Thetas<'a> {
     }
 }
 
+/// The topics of a document that have a theta, where these are few of very many.
+#[derive(Debug, Clone, Copy)]
+pub struct ThetaList<'a> {
+    /// Which topics.
+    pub topics: &'a [u32],
+    /// The theta of each.
+    pub values: &'a [f32],
+}
+
+/// As [`gather_word`], from lists. `out` is added to in f64.
+pub fn gather_word_of_lists(
+    docs: &[Share],
+    thetas: &[ThetaList<'_>],
+    format: RowFormat,
+    row: &[f32],
+    sets: bool,
+    out: &mut [f64],
+) {
+    assert!(row.len() == format.words(out.len()), "a padded row");
+    if sets {
+        out.fill(0.0);
+    }
+    match format {
+        RowFormat::Whole => add_lists::<Whole>(docs, thetas, row, out),
+        RowFormat::Pairs => add_lists::<Pairs>(docs, thetas, row, out),
+    }
+}
+
+fn add_lists<F: Format>(docs: &[Share], thetas: &[ThetaList<'_>], row: &[f32], out: &mut [f64]) {
+    for &Share { doc, coef } in docs {
+        let ThetaList { topics, values } = thetas[doc as usize];
+        for (&topic, &theta) in topics.iter().zip(values) {
+            let out = &mut out[topic as usize];
+            // SAFETY: the topic is inside of `out`, and so of the row.
+            let b = unsafe { F::one(row.as_ptr(), topic as usize) };
+            *out += f64::from(coef * theta * b);
+        }
+    }
+}
+
 /// A document that has a word.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Share {

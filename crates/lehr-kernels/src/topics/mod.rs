@@ -8,11 +8,13 @@ mod rows;
 mod solve;
 mod full;
 mod active;
+mod few;
 mod exact;
 mod gather;
 
 pub use exact::solve_document_exact;
-pub use gather::{Share, Thetas, gather_word};
+pub use few::WIDE;
+pub use gather::{Share, ThetaList, Thetas, gather_word, gather_word_of_lists};
 pub use rows::{Decay, RowFormat, RowsMut, TopicRows, inverse_totals};
 pub use solve::{DocumentScratch, Solve, Solved, solve_document};
 

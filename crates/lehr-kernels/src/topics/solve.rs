@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 
 use super::active::{Alive, Columns, MOST, finish};
+use super::few::{Few, WIDE};
 use super::format::{Format, Pairs, Whole};
 use super::full::{Words, coefs, first_pass, pass, set_starts};
 use super::rows::{RowFormat, TopicRows};
@@ -76,6 +77,13 @@ pub struct Solved {
 pub struct DocumentScratch {
     starts: Vec<usize>,
     counts: Aligned,
+    room: Room,
+    few: Few,
+}
+
+/// Room for iterations.
+#[derive(Debug, Clone, Default)]
+struct Room {
     coef: Aligned,
     columns: Aligned,
     partial: Aligned,
@@ -124,12 +132,13 @@ pub fn solve_document(
     let width = n_words.next_multiple_of(16);
     scratch.counts.copy_from(counts);
     scratch.counts.resize(width);
-    if scratch.coef.len() < width {
-        scratch.coef.resize(width);
-        scratch.columns.resize(width * MOST);
+    let room = &mut scratch.room;
+    if room.coef.len() < width {
+        room.coef.resize(width);
+        room.columns.resize(width * MOST);
     }
-    scratch.sums.resize(stride);
-    scratch.partial.resize(MOST * 16);
+    room.sums.resize(stride);
+    room.partial.resize(MOST * 16);
     match warm {
         Some(warm) => gamma.copy_from_slice(warm),
         None => gamma.copy_from_slice(alpha),
@@ -190,40 +199,102 @@ fn solve_as<L: Lanes32, F: Format>(
         out.ln_scale = -set_theta::<L>(gamma, theta);
         return;
     }
-    let (n_topics, stride, width) = (rows.n_topics(), rows.stride(), scratch.counts.len());
+    let (n_topics, stride) = (rows.n_topics(), rows.stride());
     let counts = &scratch.counts[..];
-    set_starts::<F>(stride, slots, &mut scratch.starts);
+    set_starts::<F>(stride, slots.iter().map(|&slot| slot as usize), &mut scratch.starts);
     let (values, starts, format) = (rows.values(), &scratch.starts[..], PhantomData::<F>);
-    let words = Words { values, stride, slots, starts, counts, format };
+    let words = Words { values, stride, n_words: slots.len(), starts, counts, format };
     let least_count = counts[..slots.len()].iter().fold(1.0, |a: f32, &b| a.min(b));
-    let few = n_topics <= MOST;
-    let may_drop = settings.active > 0.0;
     let mass: f32 = counts.iter().sum();
-    let cut = settings.active * least_count.min(SMALL_PART * mass);
-    let mut done = 0;
+    let room = &mut scratch.room;
+    let mut course = Course {
+        settings,
+        n_topics,
+        few: n_topics <= MOST,
+        mass,
+        cut: settings.active * least_count.min(SMALL_PART * mass),
+        is_warm,
+        done: 0,
+    };
     if !is_warm && settings.max_iterations > 0 {
-        first_pass::<L, F>(words, rows.inverse_sums(), &mut scratch.sums);
-        for ((gamma, alpha), sum) in gamma.iter_mut().zip(alpha).zip(&scratch.sums[..]) {
+        first_pass::<L, F>(words, slots, rows.inverse_sums(), &mut room.sums);
+        for ((gamma, alpha), sum) in gamma.iter_mut().zip(alpha).zip(&room.sums[..]) {
             *gamma = alpha + sum;
         }
-        done = 1;
+        course.done = 1;
     }
+    let some = &mut scratch.few;
+    let wide = n_topics > WIDE && settings.active > 0.0;
     loop {
-        let drops = may_drop && (done >= BEFORE_DROPS || (is_warm && done > 0));
-        let cut = drops.then_some(cut);
-        if (few || drops) && select::<L>(gamma, alpha, n_topics, cut, mass, &mut scratch.alive) {
-            let alive = &mut scratch.alive;
+        if wide && course.done > 0 && some.choose::<F>(alpha, gamma, course.cut, LARGEST_ALPHA) {
+            some.copy::<F>(words, alpha, gamma);
+            let Few { values, starts, alpha: few_alpha, gamma: few, theta: few_theta, .. } =
+                &mut *some;
+            let words = Words { values, stride: few.len(), starts, ..words };
+            course.few = false;
+            while !course.go_on::<L, F>(words, few_alpha, few, few_theta, coef, room, out) {}
+            gamma.copy_from_slice(alpha);
+            theta.fill(0.0);
+            some.copy_back(gamma, theta);
+            break;
+        }
+        if course.go_on::<L, F>(words, alpha, gamma, theta, coef, room, out) {
+            break;
+        }
+    }
+    out.iterations = course.done;
+}
+
+/// Where the iterations of a document stand.
+struct Course<'a> {
+    settings: &'a Solve,
+    /// All topics of the model.
+    n_topics: usize,
+    /// Whether all topics can go on as living ones.
+    few: bool,
+    /// All counts.
+    mass: f32,
+    /// What a living topic has above its alpha, at least.
+    cut: f32,
+    is_warm: bool,
+    /// The iterations so far.
+    done: u32,
+}
+
+impl Course<'_> {
+    /// One iteration over all topics of `words`, or all that are left over those that live; whether gamma, theta and
+    /// coef are then final.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn go_on<L: Lanes32, F: Format>(
+        &mut self,
+        words: Words<'_, F>,
+        alpha: &[f32],
+        gamma: &mut [f32],
+        theta: &mut [f32],
+        coef: &mut [f32],
+        room: &mut Room,
+        out: &mut Solved,
+    ) -> bool {
+        let Course { settings, n_topics, few, mass, is_warm, .. } = *self;
+        let (width, n_words) = (words.counts.len(), words.n_words);
+        let may_drop = settings.active > 0.0;
+        let drops = may_drop && (self.done >= BEFORE_DROPS || (is_warm && self.done > 0));
+        let cut = drops.then_some(self.cut);
+        let listed = words.stride.min(n_topics);
+        if (few || drops) && select::<L>(gamma, alpha, listed, cut, mass, &mut room.alive) {
+            let alive = &mut room.alive;
             let mut columns = Columns {
-                values: &mut scratch.columns,
+                values: &mut room.columns,
                 width,
-                counts,
-                coef: &mut scratch.coef[..width],
-                partial: &mut scratch.partial,
-                picks: &mut scratch.picks,
+                counts: words.counts,
+                coef: &mut room.coef[..width],
+                partial: &mut room.partial,
+                picks: &mut room.picks,
             };
             columns.gather::<L, F>(words, alive);
-            done = finish::<L>(&mut columns, alive, settings, n_topics, done);
-            coef.copy_from_slice(&scratch.coef[..slots.len()]);
+            self.done = finish::<L>(&mut columns, alive, settings, n_topics, self.done);
+            coef.copy_from_slice(&room.coef[..n_words]);
             gamma.copy_from_slice(alpha);
             theta.fill(0.0);
             out.ln_scale = -alive.shift();
@@ -231,23 +302,24 @@ fn solve_as<L: Lanes32, F: Format>(
                 gamma[topic] = alive_gamma;
                 theta[topic] = alive_theta;
             }
-            break;
+            return true;
         }
         out.ln_scale = -set_theta::<L>(gamma, theta);
-        if done >= settings.max_iterations {
+        if self.done >= settings.max_iterations {
             coefs::<L, F>(words, theta, coef);
-            break;
+            return true;
         }
-        pass::<L, F>(words, theta, &mut scratch.sums);
-        done += 1;
-        let change = relax::<L>(alpha, theta, &scratch.sums, settings.relax, gamma);
+        let sums = &mut room.sums[..words.stride];
+        pass::<L, F>(words, theta, sums);
+        self.done += 1;
+        let change = relax::<L>(alpha, theta, sums, settings.relax, gamma);
         if change < settings.tol * n_topics as f32 {
             out.ln_scale = -set_theta::<L>(gamma, theta);
             coefs::<L, F>(words, theta, coef);
-            break;
+            return true;
         }
+        false
     }
-    out.iterations = done;
 }
 
 /// Lists the topics that are alive, which have at least `cut` above their alpha; `false` if they are too many or too

@@ -275,14 +275,12 @@ pub struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    /// Nothing yet; makes room in `stats` for its rows.
+    /// Nothing yet.
     pub fn new<M: Model>(model: &M, batch: &'a Batch, ask: Ask, stats: &mut Stats) -> Self {
         let width = model.learner().map_or(0, |learner| learner.width());
-        if ask.stats {
+        if ask.stats && batch.items.is_empty() {
             stats.fit_to_rows();
-            if batch.items.is_empty() {
-                stats.clear();
-            }
+            stats.clear();
         }
         let sums = Sums { hyper: vec![0.0; width], ..Sums::default() };
         Gather { batch, ask, is_first: true, sums }
@@ -331,6 +329,10 @@ impl<'a> Gather<'a> {
         let ask = self.ask;
         if ask.stats {
             let is_first = std::mem::take(&mut self.is_first);
+            if is_first {
+                // Not earlier: deferred statistics need no table.
+                stats.fit_to_rows();
+            }
             let width = stats.width();
             let Stats { rows, table } = stats;
             let chunk = rows.part(width);

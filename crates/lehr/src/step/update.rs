@@ -9,8 +9,8 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::lambda::{Lambda, Lazy, catch_up};
-use crate::math::kernels::{Isa, prefetch, replace_row, step_row};
+use crate::lambda::{Lambda, Lazy, catch_up, left};
+use crate::math::kernels::{Isa, advance_row, prefetch, replace_row, step_row};
 use crate::math::stop;
 use crate::math::table::Table;
 use crate::model::{Ask, Layout, Model, RowSet, Stats, Target, check_rows, hyper_of};
@@ -228,7 +228,8 @@ impl Updater {
                 guarded.hits += written.halved;
             } else if self.guard.works_on_entries() {
                 guarded.hits += written.clamped;
-                guarded.noisy += raw.values().len() as u64;
+                // Not what the table holds: deferred statistics are elsewhere.
+                guarded.noisy += (raw.rows.len() * raw.width()) as u64;
             }
         }
         model.sort_components(lambda);
@@ -394,6 +395,7 @@ impl<M: Model> Chunk<'_, M> {
             later.rows(expect, &row.raw.rows, first..first + pending.len(), *ask, &mut gathered);
             self.gathering.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
         }
+        let goes_on = self.deferred.is_some() && !halves;
         let mut halved = 0;
         let (mut tested, mut proposals) = (Vec::new(), Vec::new());
         for i in 0..pending.len() {
@@ -405,6 +407,13 @@ impl<M: Model> Chunk<'_, M> {
                     prefetch(&rows[soon * width..][..width]);
                 }
                 let old = &mut rows[(r - from) * width..][..width];
+                if let (true, Some(since)) = (goes_on, marks.get_mut(r - from)) {
+                    let own = &mut gathered[i * width..][..width];
+                    if row.advance(r, step, since, now, own, old, gain, &mut buffers) {
+                        pending[i] = false;
+                        continue;
+                    }
+                }
                 let own = self.deferred.map(|_| &gathered[i * width..][..width]);
                 let mark = marks.get(r - from).map(|&since| (since, now));
                 let is_finite = row.propose(layout, r, step, mark, own, old, &mut buffers);
@@ -484,9 +493,48 @@ impl Buffers {
         let row = || vec![0.0; layout.width];
         Buffers { eta: row(), eta_row: None, new: row(), clamped: 0 }
     }
+
+    /// Makes `eta` the prior of this row.
+    fn set_eta<M: Model>(&mut self, of: &RowUpdate<'_, M>, row: usize) {
+        if self.eta_row.is_none_or(|known| known != row && !of.shares_prior) {
+            of.model.prior(of.hyper, row, &mut self.eta);
+            self.eta_row = Some(row);
+        }
+    }
 }
 
 impl<M: Model> RowUpdate<'_, M> {
+    /// The whole update of a lazy row from its own statistics, where neither it nor what it gains need be looked at in
+    /// between; `since` is its mark. False, and nothing done, if it must be: the row has nothing to catch up with, or is
+    /// not finite.
+    #[allow(clippy::too_many_arguments)]
+    fn advance(
+        &self,
+        row: usize,
+        step: Step,
+        since: &mut f64,
+        now: f64,
+        own: &mut [f64],
+        old: &mut [f64],
+        gain: &mut [f64],
+        buffers: &mut Buffers,
+    ) -> bool {
+        if *since == now {
+            return false;
+        }
+        if self.clamp {
+            buffers.clamped += clamp(own);
+        }
+        let (isa, p, factor) = (Isa::detect(), left(*since, now), step.rho * step.scale);
+        let mut done = false;
+        buffers.set_eta(self, row);
+        advance_row(isa, old, &buffers.eta, p, own, factor, gain, &mut done);
+        if done {
+            *since = now;
+        }
+        done
+    }
+
     /// `new <- (1 - rho) old + rho (eta + scale * natural(raw))` in the phase's columns. A lazy row
     /// carries its `mark` (ln P when it was stored, ln P now), in which this step's decay is included;
     /// `old` is then brought up to date. Returns whether the new row is finite.
@@ -501,12 +549,9 @@ impl<M: Model> RowUpdate<'_, M> {
         old: &mut [f64],
         buffers: &mut Buffers,
     ) -> bool {
-        let RowUpdate { model, phase, raw, hyper, clamp, shares_prior } = *self;
-        let Buffers { eta, eta_row, new, clamped } = buffers;
-        if eta_row.is_none_or(|of| of != row && !shares_prior) {
-            model.prior(hyper, row, eta);
-            *eta_row = Some(row);
-        }
+        let RowUpdate { model, phase, raw, hyper, clamp: clamps, .. } = *self;
+        buffers.set_eta(self, row);
+        let Buffers { eta, new, clamped, .. } = buffers;
         if let Some((since, now)) = mark {
             catch_up(since, now, eta, old);
         } else if layout.phases[phase].columns.len() < new.len() {
@@ -522,14 +567,11 @@ impl<M: Model> RowUpdate<'_, M> {
         let (old, eta) = (&old[columns.clone()], &eta[columns]);
         if mark.is_some() {
             let (factor, mut is_finite) = (step.rho * step.scale, false);
-            step_row(Isa::detect(), old, factor, clamp, part, clamped, &mut is_finite);
+            step_row(Isa::detect(), old, factor, clamps, part, clamped, &mut is_finite);
             return is_finite;
         }
-        if clamp {
-            for p in part.iter_mut() {
-                *clamped += u64::from(*p < 0.0);
-                *p = p.max(0.0);
-            }
+        if clamps {
+            *clamped += clamp(part);
         }
         part.iter_mut().zip(eta).for_each(|(p, &eta)| *p = eta + step.scale * *p);
         // rho = 1 must give the target's bits, also where the old value is huge.
@@ -538,6 +580,16 @@ impl<M: Model> RowUpdate<'_, M> {
         }
         is_finite(new)
     }
+}
+
+/// Makes negative entries 0; how many there were.
+fn clamp(entries: &mut [f64]) -> u64 {
+    let mut n = 0;
+    for x in entries {
+        n += u64::from(*x < 0.0);
+        *x = x.max(0.0);
+    }
+    n
 }
 
 fn is_finite(row: &[f64]) -> bool {

@@ -5,11 +5,12 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::expect::Expect;
+use super::lists::ThetaLists;
 use super::{Lda, LearnAlpha, bound};
 use crate::data::Docs;
 use crate::math::kernels::{
-    Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, gather_word, pad_topics,
-    solve_document, solve_document_exact,
+    Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, WIDE, gather_word,
+    gather_word_of_lists, pad_topics, solve_document, solve_document_exact,
 };
 use crate::math::special::digamma;
 use crate::math::stop;
@@ -22,6 +23,8 @@ pub struct Documents {
     isa: Isa,
     /// exp(E[ln theta]) of every document, up to a factor, stored as the words' rows are.
     theta: Aligned,
+    /// The same of models with very many topics, where `theta` stays empty.
+    lists: ThetaLists,
     format: RowFormat,
     /// The same in the exact mode, where `theta` stays empty.
     theta64: Vec<f64>,
@@ -283,9 +286,13 @@ pub(super) fn step(
             out.theta64.extend_from_slice(&scratch.theta64);
         } else {
             out.coefs.extend_from_slice(&scratch.coef);
-            let first = out.theta.len();
-            out.theta.resize(first + out.format.words(n_topics));
-            out.format.store(lda.isa, &scratch.theta, &mut out.theta[first..]);
+            if n_topics > WIDE {
+                out.lists.push(&scratch.theta);
+            } else {
+                let first = out.theta.len();
+                out.theta.resize(first + out.format.words(n_topics));
+                out.format.store(lda.isa, &scratch.theta, &mut out.theta[first..]);
+            }
         }
     }
 }
@@ -329,6 +336,7 @@ impl Local<Expect> for Documents {
             n_topics: layout.width,
             isa: Isa::Portable,
             theta: Aligned::default(),
+            lists: ThetaLists::default(),
             format: RowFormat::default(),
             theta64: Vec::new(),
             weights: Vec::new(),
@@ -345,6 +353,7 @@ impl Local<Expect> for Documents {
 
     fn clear(&mut self) {
         self.theta.clear();
+        self.lists.clear();
         self.theta64.clear();
         self.weights.clear();
         self.gamma.clear();
@@ -386,6 +395,15 @@ impl Local<Expect> for Documents {
         let mut doc = 0;
         for shard in shards {
             for (words, &weight) in shard.words_in(at).zip(&shard.weights) {
+                if weight == 1.0 && !is_exact {
+                    for i in words {
+                        let next = &mut next[slot_of(shard.slots[i])];
+                        found[*next] = Share { doc, coef: shard.coefs[i] };
+                        *next += 1;
+                    }
+                    doc += 1;
+                    continue;
+                }
                 for i in words {
                     let slot = slot_of(shard.slots[i]);
                     let weight = 1.0 + shrinks[slot] * (weight - 1.0);
@@ -401,6 +419,16 @@ impl Local<Expect> for Documents {
                 }
                 doc += 1;
             }
+        }
+        if !is_exact && n_topics > WIDE {
+            let thetas: Vec<_> = shards.iter().flat_map(|shard| shard.lists.iter()).collect();
+            for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
+                stop::check();
+                let (format, row) = (expect.rows.format(), expect.rows.row(slots.start + i));
+                let docs = &found[starts[i]..starts[i + 1]];
+                gather_word_of_lists(docs, &thetas, format, row, first, out);
+            }
+            return;
         }
         if !is_exact {
             let format = expect.rows.format();
@@ -460,6 +488,7 @@ impl Local<Expect> for Documents {
         let first = self.theta.len();
         self.theta.resize(first + next.theta.len());
         self.theta[first..].copy_from_slice(&next.theta);
+        self.lists.append(next.lists);
         self.theta64.extend(next.theta64);
         self.weights.extend(next.weights);
         self.gamma.extend(next.gamma);
