@@ -430,48 +430,6 @@ impl Local<Expect> for Documents {
         }
     }
 
-    fn renumber(&mut self, from: &RowSet, to: &RowSet) {
-        let slots = std::mem::take(&mut self.slots);
-        let n_docs = self.weights.len();
-        let n_parts = self.ends.len() / n_docs.max(1);
-        // A worker whose documents are all empty knows of no rows, and so of no parts.
-        let ends: Vec<u32> = match n_parts {
-            0 => vec![0; n_docs],
-            n_parts => self.ends.chunks_exact(n_parts).map(|ends| ends[n_parts - 1]).collect(),
-        };
-        self.ends.clear();
-        self.part = to.part(self.n_topics);
-        let n_parts = to.len().div_ceil(self.part);
-        let mut begin = 0;
-        for end in ends {
-            let words = slots[begin..end as usize].iter();
-            let words: Vec<u32> =
-                words.map(|&slot| to.slot(from.row(slot as usize)) as u32).collect();
-            self.push_words(&words, n_parts);
-            begin = end as usize;
-        }
-    }
-
-    fn append(&mut self, next: Self) -> bool {
-        let before = self.slots.len() as u32;
-        self.part = next.part;
-        self.isa = next.isa;
-        self.format = next.format;
-        let first = self.theta.len();
-        self.theta.resize(first + next.theta.len());
-        self.theta[first..].copy_from_slice(&next.theta);
-        self.theta64.extend(next.theta64);
-        self.weights.extend(next.weights);
-        self.gamma.extend(next.gamma);
-        self.ln_theta.extend(next.ln_theta);
-        self.slots.extend(next.slots);
-        self.coefs.extend(next.coefs);
-        self.coefs64.extend(next.coefs64);
-        self.ends.extend(next.ends.iter().map(|end| before + end));
-        self.iterations += next.iterations;
-        true
-    }
-
     fn add_hyper(&self, sums: &mut [f64]) {
         let mut own = vec![0.0; sums.len()];
         for ln_theta in self.ln_theta.chunks_exact(self.n_topics) {
