@@ -11,6 +11,7 @@ use crate::math::kernels::{
     Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, gather_word, pad_topics,
     solve_document, solve_document_exact,
 };
+use crate::math::plain;
 use crate::math::special::digamma;
 use crate::math::stop;
 use crate::model::{Ask, Layout, Local, RowSet, Shard};
@@ -19,27 +20,41 @@ use crate::model::{Ask, Layout, Local, RowSet, Shard};
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Documents {
     n_topics: usize,
+    /// That of the machine that gathers, not of the one that has made this.
+    #[serde(skip, default = "Isa::detect")]
     isa: Isa,
     /// exp(E[ln theta]) of every document, up to a factor, stored as the words' rows are.
     theta: Aligned,
     format: RowFormat,
     /// The same in the exact mode, where `theta` stays empty.
+    #[serde(with = "plain")]
     theta64: Vec<f64>,
     /// w_n of every document.
+    #[serde(with = "plain")]
     weights: Vec<f64>,
     /// The slots of all documents' words, document after document, rising within each.
+    #[serde(with = "plain")]
     slots: Vec<u32>,
+    /// Where the words of each document end, in `slots`.
+    #[serde(with = "plain")]
+    lasts: Vec<u32>,
     /// count / z of each.
+    #[serde(with = "plain")]
     coefs: Vec<f32>,
     /// The same in the exact mode, where `coefs` stays empty.
+    #[serde(with = "plain")]
     coefs64: Vec<f64>,
     /// The rows that are gathered together.
     part: usize,
-    /// For every document and part where the document's words end that are in the part, in `slots`.
+    /// For every document and part where the document's words end that are in the part, in `slots`. As long as all the
+    /// rest, and soon found again: it is not sent.
+    #[serde(skip)]
     ends: Vec<u32>,
     /// gamma of every document, K numbers each.
+    #[serde(with = "plain")]
     gamma: Vec<f32>,
     /// E[ln theta] of every document, if alpha is learned.
+    #[serde(with = "plain")]
     ln_theta: Vec<f64>,
     iterations: u64,
 }
@@ -295,11 +310,18 @@ impl Documents {
     fn push_words(&mut self, slots: &[u32], n_parts: usize) {
         let first = self.slots.len();
         self.slots.extend_from_slice(slots);
+        self.lasts.push(self.slots.len() as u32);
+        self.find_ends(first..self.slots.len(), n_parts);
+    }
+
+    /// Finds where the words of a document, which are in this range of `slots`, end in each part.
+    fn find_ends(&mut self, words: Range<usize>, n_parts: usize) {
+        let first = words.start;
         let before = self.ends.len();
         self.ends.resize(before + n_parts, 0);
         let ends = &mut self.ends[before..];
         let shift = self.part.trailing_zeros();
-        for (i, &slot) in slots.iter().enumerate() {
+        for (i, &slot) in self.slots[words].iter().enumerate() {
             ends[(slot >> shift) as usize] = (first + i + 1) as u32;
         }
         // A part without words ends where the one before it does.
@@ -333,6 +355,7 @@ impl Local<Expect> for Documents {
             theta64: Vec::new(),
             weights: Vec::new(),
             slots: Vec::new(),
+            lasts: Vec::new(),
             coefs: Vec::new(),
             coefs64: Vec::new(),
             part: 1,
@@ -350,6 +373,7 @@ impl Local<Expect> for Documents {
         self.gamma.clear();
         self.ln_theta.clear();
         self.slots.clear();
+        self.lasts.clear();
         self.coefs.clear();
         self.coefs64.clear();
         self.ends.clear();
@@ -427,6 +451,16 @@ impl Local<Expect> for Documents {
                     *out += b * exact[e] * theta;
                 }
             }
+        }
+    }
+
+    fn arrive(&mut self, rows: &RowSet) {
+        self.ends.clear();
+        let n_parts = rows.len().div_ceil(self.part);
+        let mut first = 0;
+        for last in std::mem::take(&mut self.lasts) {
+            self.find_ends(first..last as usize, n_parts);
+            first = last as usize;
         }
     }
 
