@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # The estimators by the names that runs call their models. A class is here as soon as its file is imported.
 ESTIMATORS = {}
 # Beside the run: the parameters that its record does not have, or has as the last fit needed them.
-_PARAMETERS = "estimator.json"
+PARAMETERS = "estimator.json"
 # How a value of a parameter that had another name is said now.
 _CONVERTED = {"quench": lambda share: 1.0 - share}
 
@@ -250,7 +250,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def _save(self, core, path):
         core.save(path)
-        _lehr.write_whole(Path(path) / _PARAMETERS, plain_json(self.get_params(deep=False)))
+        _lehr.write_whole(Path(path) / PARAMETERS, plain_json(self.get_params(deep=False)))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -281,7 +281,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _saved_parameters(path, estimator):
         """What `save` has noted; nothing of a run that the command line has made."""
-        file = Path(path) / _PARAMETERS
+        file = Path(path) / PARAMETERS
         try:
             saved = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:

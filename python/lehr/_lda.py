@@ -313,10 +313,13 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     def _asked(self, X, feature_names=None):
         """Documents, and the settings of a model and a fit of them."""
         params = self._params()
-        online = choice("learning_method", self.learning_method, _METHODS)
+        choice("learning_method", self.learning_method, _METHODS)
         data = self._docs(X, reset=True, whom="fit", names=feature_names)
-        n_items = data.shape[0]
-        return data, params, self._config(n_items, self._batch(n_items) if online else None)
+        return data, params, self._config_of_fit(data.shape[0])
+
+    def _config_of_fit(self, n_items):
+        online = choice("learning_method", self.learning_method, _METHODS)
+        return self._config(n_items, self._batch(n_items) if online else None)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, feature_names: Any = None) -> Self:
@@ -341,10 +344,14 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self._random()
         self._climb(self._core_class.fit, data, X, params, config, **self._begin())
         self._keeps_single = self._single
-        whole_story = config["batch"] is None or config["eval_every"] is not None
-        if whole_story and not config["holdout"] and self._outcome["stop"] in ("converged", "steps"):
+        if self._has_whole_story(config) and self._outcome["stop"] in ("converged", "steps"):
             self._note(bound_=perplexity_of(*self._core.bound(data, self._threads_for(data))))
         return self
+
+    @staticmethod
+    def _has_whole_story(config):
+        """Whether a fit ends with the perplexity of all documents, not with an estimate of it."""
+        return (config["batch"] is None or config["eval_every"] is not None) and not config["holdout"]
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from more documents, in one pass over them. The bound is not evaluated: `score` does that.

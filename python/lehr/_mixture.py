@@ -283,6 +283,8 @@ covariance_prior_ : float or ndarray
         self._total()
         return self._fit_settings(n_items, self._batch(n_items), tol_of="absolute", n_init=n_init)
 
+    _config_of_fit = _config
+
     def _asked(self, X, sample_weight=None):
         """Items, and the settings of a model and a fit of them."""
         data = _data.points(self, X, reset=True, sample_weight=sample_weight, least=2)

@@ -153,5 +153,9 @@ class MissingPackageError(LehrError, ImportError):
     """A package that is needed for this, and for nothing else, is not installed."""
 
 
+class WorkerError(LehrError, RuntimeError):
+    """Workers cannot be started or reached, or too many of them were lost."""
+
+
 class BrokenError(LehrError, RuntimeError):
     """A mistake in lehr itself."""

@@ -44,6 +44,8 @@ def test_the_stub_has_every_public_name_of_the_compiled_part():
             body = stub.split(f"class {name}")[1].split("\nclass ")[0]
             if "_Model[" in body.split("\n")[0]:
                 body += stub.split("class _Model")[1].split("\nclass ")[0]
+            if "_OnWorkers[" in body.split("\n")[0]:
+                body += stub.split("class _OnWorkers")[1].split("\nclass ")[0]
             for method in vars(value):
                 known = f"def {method}(" in body or f"    {method}: " in body
                 assert method.startswith("__") or known, f"{name}.{method}"

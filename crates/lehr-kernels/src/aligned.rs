@@ -1,8 +1,10 @@
 //! Numbers that begin at a cache line: a vector of 64 bytes that lies across two lines takes twice as long to load.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::{Pod, Zeroable};
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::pages;
@@ -60,14 +62,41 @@ impl DerefMut for Aligned {
 
 impl Serialize for Aligned {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self[..].serialize(serializer)
+        match serializer.is_human_readable() {
+            true => self[..].serialize(serializer),
+            // All at once, as they lie in memory: only little-endian machines send each other such messages.
+            false => serializer.serialize_bytes(bytemuck::cast_slice(&self[..])),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Aligned {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return deserializer.deserialize_bytes(Bytes);
+        }
         let mut out = Aligned::default();
         out.copy_from(&Vec::<f32>::deserialize(deserializer)?);
+        Ok(out)
+    }
+}
+
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = Aligned;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes of numbers")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Aligned, E> {
+        if !bytes.len().is_multiple_of(size_of::<f32>()) {
+            return Err(E::invalid_length(bytes.len(), &self));
+        }
+        let mut out = Aligned::default();
+        out.resize(bytes.len() / size_of::<f32>());
+        bytemuck::cast_slice_mut(&mut out[..]).copy_from_slice(bytes);
         Ok(out)
     }
 }

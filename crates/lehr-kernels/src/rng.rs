@@ -52,7 +52,7 @@ pub enum Purpose {
 }
 
 /// Where a stream of random numbers lives. Two addresses that differ anywhere are independent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     key: [u32; 2],
     stream: [u32; 2],

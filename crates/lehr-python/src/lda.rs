@@ -14,6 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{matrix, set, shaped};
 use crate::data::Docs;
+use crate::distributed::on_workers;
 use crate::fitted::model_class;
 use crate::run::computed;
 
@@ -23,6 +24,8 @@ model_class!(
     Docs,
     begins
 );
+
+on_workers!(Lda, Docs);
 
 /// The state of given topics: K rows of V parameters.
 fn begins(

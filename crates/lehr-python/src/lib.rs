@@ -9,6 +9,7 @@ mod arrays;
 mod arrow;
 mod command_line;
 mod data;
+mod distributed;
 mod errors;
 mod fitted;
 mod run;
@@ -32,6 +33,7 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Points>()?;
     module.add_class::<data::Docs>()?;
     module.add_class::<data::Ratings>()?;
+    module.add_class::<distributed::Worker>()?;
     macro_rules! add_classes {
         ($($model:ident $Class:ident),*) => { $(module.add_class::<$model::$Class>()?;)* };
     }
@@ -39,6 +41,8 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(anneal::weights, module)?)?;
     module.add_function(wrap_pyfunction!(command_line::run_command_line, module)?)?;
     module.add_function(wrap_pyfunction!(setting::tables, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::make_shards, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::shard_manifest, module)?)?;
     module.add_function(wrap_pyfunction!(data::usual_columns, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::model_name, module)?)

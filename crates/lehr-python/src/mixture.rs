@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::arrays::{matrix, set, shaped, vector};
 use crate::data::Points;
+use crate::distributed::on_workers;
 use crate::errors::parts;
 use crate::fitted::model_class;
 use crate::run::{computed, computed_or_here};
@@ -22,6 +23,8 @@ model_class!(
     begins,
     expect: Densities
 );
+
+on_workers!(Mixture, Points);
 
 /// The state that given responsibilities lead to, one row of K for each item.
 fn begins(

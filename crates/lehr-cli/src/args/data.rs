@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use toml::Table;
 
 use lehr::models::TABLES;
-use lehr::read::{DOCS, DocsOptions};
+use lehr::read::{DOCS, DocsOptions, POINTS, PointsOptions};
 use lehr::settings::{Kind, Setting, Tables};
 
 use super::config::over;
@@ -139,6 +139,48 @@ impl Args for DocsArgs {
 impl FromArgMatches for DocsArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(DocsArgs { given: given(matches, DOCS) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// How to read points that no model knows yet.
+#[derive(Debug)]
+pub struct PointsArgs {
+    given: Table,
+}
+
+impl PointsArgs {
+    /// The options.
+    pub fn options(&self) -> anyhow::Result<PointsOptions> {
+        over(PointsOptions::default(), &self.given)
+    }
+
+    /// A flag that was given and is not of documents as well.
+    pub fn own(&self) -> Option<String> {
+        let own = |setting: &&Setting| {
+            self.given.contains_key(setting.name) && !DOCS.iter().any(|s| s.name == setting.name)
+        };
+        POINTS.iter().find(own).and_then(|setting| Some(format!("--{}", setting.long()?)))
+    }
+}
+
+impl Args for PointsArgs {
+    fn augment_args(command: Command) -> Command {
+        with_flags(command, POINTS)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for PointsArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(PointsArgs { given: given(matches, POINTS) })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

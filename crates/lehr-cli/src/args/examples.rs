@@ -109,4 +109,6 @@ Examples:
   lehr convert news.jsonl -o news.lehr
   lehr convert reviews.csv.gz --field review -o reviews.lehr
   lehr convert docword.txt.gz --vocab vocab.txt -o corpus.lehr
-  lehr fit lda corpus.lehr -k 50";
+  lehr fit lda corpus.lehr -k 50
+  lehr convert articles/*.parquet --shards 64 -o news.shards
+  lehr convert sensors/*.npy --shards 64 --kind points -o sensors.shards";

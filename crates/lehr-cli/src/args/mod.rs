@@ -12,7 +12,7 @@ mod shell;
 mod sweep;
 
 pub use config::{ConfigFile, over};
-pub use data::{DataArgs, DocsArgs};
+pub use data::{DataArgs, DocsArgs, PointsArgs};
 pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
 pub use recommend::{Ranking, RecommendArgs};
 pub use reproduce::ReproduceArgs;
@@ -91,7 +91,7 @@ pub enum Command {
     /// Show what users of a PMF run may like, best first.
     #[command(after_help = examples::RECOMMEND)]
     Recommend(RecommendArgs),
-    /// Turn a corpus of any format into one file that is memory-mapped afterwards.
+    /// Turn a corpus of any format into one file that is memory-mapped afterwards, or into shards.
     #[command(after_help = examples::CONVERT)]
     Convert(ConvertArgs),
     /// See what annealing and a search do: a small mixture fitted four ways. Needs no data.
@@ -250,12 +250,19 @@ pub enum TopicOrder {
 /// `lehr convert`.
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// The documents, in any format that 'lehr fit lda' reads; - is standard input.
-    #[arg(value_parser = data_path())]
-    pub data: PathBuf,
-    /// The file to write; its name ends in .lehr. - is standard output.
+    /// The documents, in any format that 'lehr fit lda' reads; - is standard input. Several files make shards.
+    #[arg(value_parser = data_path(), required = true)]
+    pub data: Vec<PathBuf>,
+    /// The file to write; its name ends in .lehr. - is standard output. With --shards, the folder to make.
     #[arg(short, long, value_name = "FILE", value_parser = file_path())]
     pub output: PathBuf,
+    /// Make a folder of so many shards, for fits on many machines (docs/DISTRIBUTED.md).
+    #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
+    pub shards: Option<usize>,
+    /// What the rows of shards are.
+    #[arg(long, value_name = "KIND", requires = "shards", default_value = "documents")]
+    #[arg(value_parser = PossibleValuesParser::new(lehr::shards::Kind::NAMES))]
+    pub kind: String,
     /// Whether the file may be there.
     #[command(flatten)]
     pub force: Force,
@@ -265,6 +272,9 @@ pub struct ConvertArgs {
     /// How to read the documents, and which words to keep.
     #[command(flatten)]
     pub docs: DocsArgs,
+    /// How to read points.
+    #[command(flatten)]
+    pub points: PointsArgs,
 }
 
 /// `lehr demo`.

@@ -1,4 +1,4 @@
-//! `lehr convert`: a corpus of any format as one file that is memory-mapped afterwards.
+//! `lehr convert`: a corpus of any format as one file that is memory-mapped afterwards, or as shards.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use anyhow::bail;
 use serde::Serialize;
 
 use lehr::data::FromFile;
+use lehr::shards::{Kind, make_docs, make_points};
 use lehr::store::path_text;
 use lehr::{read, write};
 
@@ -31,6 +32,19 @@ struct Converted<'a> {
 
 /// Converts the corpus.
 pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
+    if let Some(flag) = args.points.own().filter(|_| args.kind != Kind::Points.name()) {
+        bail!("{flag} is for points; give --kind points with it");
+    }
+    let [data] = &args.data[..] else {
+        if args.shards.is_none() {
+            let n = args.data.len();
+            bail!("{n} files become shards, not one file; say how many shards with --shards");
+        }
+        return make_shards(args);
+    };
+    if args.shards.is_some() {
+        return make_shards(args);
+    }
     let output = args.output.as_path();
     let file = output.display();
     if !write::is_stream(output) && output.extension().is_none_or(|ending| ending != "lehr") {
@@ -45,14 +59,13 @@ pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
             "--json: standard output is the corpus already; leave it out, or name a file with -o"
         );
     }
-    let same =
-        matches!((args.data.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    let same = matches!((data.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if same {
         bail!("{file}: this is the corpus itself; write to another file with -o");
     }
     output::check(output, args.force)?;
     let options = args.docs.options()?;
-    let docs = read::docs(&args.data, &options)?;
+    let docs = read::docs(data, &options)?;
     let lengths = (0..docs.n_items()).map(|n| docs.doc(n).len());
     let (empty_documents, entries) =
         lengths.fold((0, 0), |(empty, sum), n| (empty + usize::from(n == 0), sum + n as u64));
@@ -98,6 +111,46 @@ pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
         let fit = format!("lehr fit lda {} -k 50", quoted(output));
         said += &format!("size      {}\nfit topics to it with: {fit}\n", bytes(size));
     }
+    output::say(output, &said)?;
+    Ok(End::Done)
+}
+
+/// Makes a folder of shards.
+fn make_shards(args: ConvertArgs) -> anyhow::Result<End> {
+    let output = args.output.as_path();
+    if write::is_stream(output) {
+        bail!("-o: shards are a folder of files; name it");
+    }
+    let n_shards = args.shards.unwrap_or(1);
+    let made = if args.kind == Kind::Points.name() {
+        make_points(&args.data, &args.points.options()?, n_shards, output)?
+    } else {
+        make_docs(&args.data, &args.docs.options()?, n_shards, output)?
+    };
+    let manifest = made.manifest();
+    if args.json {
+        text::print_json(manifest)?;
+        return Ok(End::Done);
+    }
+    let size: u64 = manifest.shards.iter().map(|shard| shard.bytes).sum();
+    let columns = match manifest.kind {
+        Kind::Documents => format!("{} words, {} tokens", manifest.columns, manifest.tokens),
+        Kind::Points => counted(manifest.columns as u64, "column"),
+    };
+    let model = match manifest.kind {
+        Kind::Documents => "lda",
+        Kind::Points => "gmm",
+    };
+    let said = format!(
+        "{}: {} {} in {}\nholds     {columns}\nsize      {}\nfit a model to it on workers with: \
+         python -m lehr.distributed fit {model} {} -k 50 -o RUN\n",
+        output.display(),
+        manifest.rows,
+        manifest.kind,
+        counted(made.n_shards() as u64, "shard"),
+        bytes(size),
+        quoted(output),
+    );
     output::say(output, &said)?;
     Ok(End::Done)
 }

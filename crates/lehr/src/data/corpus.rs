@@ -1,4 +1,4 @@
-//! Where the entries of a corpus are kept: in memory, checked once, or in a converted file, checked
+//! Where the entries of a corpus are kept: in memory, checked once, or in converted files, checked
 //! as they are handed out.
 
 use std::fmt;
@@ -38,12 +38,13 @@ enum Storage {
         /// Rising words within each document.
         entries: Vec<Entry>,
     },
-    File {
-        path: PathBuf,
-        docs: MappedDocs,
+    Files {
+        files: Vec<(PathBuf, MappedDocs)>,
+        /// Where the documents of each file begin, and the end of the last.
+        starts: Vec<usize>,
         fingerprint: u128,
-        /// The first damaged document that was asked for.
-        fault: OnceLock<String>,
+        /// The file of the first damaged document that was asked for, and what is wrong with it.
+        fault: OnceLock<(usize, String)>,
         /// Whether offsets were found that lead nowhere.
         lost: AtomicBool,
     },
@@ -72,22 +73,54 @@ impl Corpus {
     }
 
     pub(super) fn in_file(path: PathBuf, docs: MappedDocs, fingerprint: u128, sums: Sums) -> Self {
-        Corpus {
-            storage: Storage::File {
-                path,
-                docs,
-                fingerprint,
-                fault: OnceLock::new(),
-                lost: AtomicBool::new(false),
-            },
-            sums,
+        Self::in_files(vec![(path, docs)], fingerprint, sums)
+    }
+
+    fn in_files(files: Vec<(PathBuf, MappedDocs)>, fingerprint: u128, sums: Sums) -> Self {
+        let mut starts = vec![0];
+        files.iter().for_each(|(_, docs)| starts.push(starts[starts.len() - 1] + docs.n_docs()));
+        let (fault, lost) = (OnceLock::new(), AtomicBool::new(false));
+        Corpus { storage: Storage::Files { files, starts, fingerprint, fault, lost }, sums }
+    }
+
+    /// One corpus of several that are each in a file and have the same words.
+    pub(super) fn joined(parts: Vec<Corpus>, fingerprint: u128, n_words: usize) -> Self {
+        let mut sums = Sums::new(n_words);
+        let mut files = Vec::with_capacity(parts.len());
+        for part in parts {
+            sums.counts.iter_mut().zip(&part.sums.counts).for_each(|(sum, n)| *sum += n);
+            sums.frequencies.iter_mut().zip(&part.sums.frequencies).for_each(|(sum, n)| *sum += n);
+            if let Storage::Files { files: own, .. } = part.storage {
+                files.extend(own);
+            }
+        }
+        Self::in_files(files, fingerprint, sums)
+    }
+
+    /// Where the documents of each file begin, and the end of the last; empty if they are in memory.
+    pub(super) fn starts(&self) -> &[usize] {
+        match &self.storage {
+            Storage::Memory { .. } => &[],
+            Storage::Files { starts, .. } => starts,
         }
     }
 
     pub(super) fn n_docs(&self) -> usize {
         match &self.storage {
             Storage::Memory { offsets, .. } => offsets.len() - 1,
-            Storage::File { docs, .. } => docs.n_docs(),
+            Storage::Files { starts, .. } => starts[starts.len() - 1],
+        }
+    }
+
+    /// How many words document `n` has that differ. Its entries are not read for it.
+    pub(super) fn doc_length(&self, n: usize) -> usize {
+        match &self.storage {
+            Storage::Memory { offsets, .. } => (offsets[n + 1] - offsets[n]) as usize,
+            Storage::Files { files, starts, .. } => {
+                let (file, n) = place(starts, n);
+                let offsets = files[file].1.offsets();
+                offsets[n + 1].saturating_sub(offsets[n]) as usize
+            }
         }
     }
 
@@ -96,14 +129,15 @@ impl Corpus {
             Storage::Memory { offsets, entries } => {
                 &entries[offsets[n] as usize..offsets[n + 1] as usize]
             }
-            Storage::File { docs, fault, lost, .. } => {
+            Storage::Files { files, starts, fault, lost, .. } => {
                 // Offsets that go back could hand out the same entries for every document.
                 if lost.load(Ordering::Relaxed) {
                     return &[];
                 }
                 // A look at every entry costs little beside what is then done with it, and what
                 // indexes tables by word must be able to rely on it.
-                let found = docs.doc(n).ok_or_else(|| {
+                let (file, n) = place(starts, n);
+                let found = files[file].1.doc(n).ok_or_else(|| {
                     lost.store(true, Ordering::Relaxed);
                     "lies outside the entries".to_string()
                 });
@@ -112,7 +146,7 @@ impl Corpus {
                     Some(text) => Err(text),
                 });
                 checked.unwrap_or_else(|text| {
-                    let _ = fault.set(format!("document {} {text}", n + 1));
+                    let _ = fault.set((file, format!("document {} {text}", n + 1)));
                     &[]
                 })
             }
@@ -125,15 +159,19 @@ impl Corpus {
             Storage::Memory { offsets, entries } => {
                 prefetch(&entries[offsets[n] as usize..offsets[n + 1] as usize]);
             }
-            Storage::File { docs, .. } => prefetch(docs.doc(n).unwrap_or_default()),
+            Storage::Files { files, starts, .. } => {
+                let (file, n) = place(starts, n);
+                prefetch(files[file].1.doc(n).unwrap_or_default());
+            }
         }
     }
 
     pub(super) fn fault(&self) -> Option<Error> {
         match &self.storage {
-            Storage::File { path, fault, .. } => {
-                let text = fault.get()?;
-                Some(Error::parse(path, format!("is damaged: {text}; convert the corpus again")))
+            Storage::Files { files, fault, .. } => {
+                let (file, text) = fault.get()?;
+                let message = format!("is damaged: {text}; convert the corpus again");
+                Some(Error::parse(&files[*file].0, message))
             }
             Storage::Memory { .. } => None,
         }
@@ -146,21 +184,21 @@ impl Corpus {
     /// The fingerprint of all documents, if it is known without reading them.
     pub(super) fn fingerprint(&self) -> Option<u128> {
         match &self.storage {
-            Storage::File { fingerprint, .. } => Some(*fingerprint),
+            Storage::Files { fingerprint, .. } => Some(*fingerprint),
             Storage::Memory { .. } => None,
         }
     }
 
     pub(super) fn mapped_bytes(&self) -> u64 {
         match &self.storage {
-            Storage::File { docs, .. } => docs.entry_bytes(),
+            Storage::Files { files, .. } => files.iter().map(|(_, docs)| docs.entry_bytes()).sum(),
             Storage::Memory { .. } => 0,
         }
     }
 
     pub(super) fn release(&self) {
-        if let Storage::File { docs, .. } = &self.storage {
-            docs.release();
+        if let Storage::Files { files, .. } = &self.storage {
+            files.iter().for_each(|(_, docs)| docs.release());
         }
     }
 
@@ -201,9 +239,19 @@ impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Storage::Memory { entries, .. } => write!(f, "Memory({} entries)", entries.len()),
-            Storage::File { path, docs, .. } => write!(f, "File({}, {docs:?})", path.display()),
+            Storage::Files { files, .. } => write!(f, "Files({files:?})"),
         }
     }
+}
+
+/// The file that a document is in, and its number there.
+#[inline]
+fn place(starts: &[usize], n: usize) -> (usize, usize) {
+    if starts.len() == 2 {
+        return (0, n);
+    }
+    let file = starts.partition_point(|&first| first <= n) - 1;
+    (file, n - starts[file])
 }
 
 /// Documents and words are numbered in 32 bits.

@@ -33,19 +33,28 @@ pub(super) fn write(path: &Path, docs: &Docs) -> Result<()> {
             "a converted corpus is written on little-endian machines only",
         ));
     }
-    atomically(path, |file| {
-        let mut writer = Writer::new(file, docs.n_words())?;
+    write_each(path, docs.vocabulary(), |push| {
         let mut written = Ok(());
         docs.walk(|doc| {
             if written.is_ok() {
-                written = writer.push(doc);
+                written = push(doc);
             }
         });
         written?;
-        if let Some(fault) = docs.fault() {
-            return Err(io::Error::other(fault.to_string()));
-        }
-        writer.finish(docs.vocabulary())
+        docs.fault().map_or(Ok(()), |fault| Err(io::Error::other(fault.to_string())))
+    })
+}
+
+/// Writes a converted corpus of the documents that `each` hands out, one after the other.
+pub(crate) fn write_each(
+    path: &Path,
+    vocabulary: &Vocabulary,
+    each: impl FnOnce(&mut dyn FnMut(&[Entry]) -> io::Result<()>) -> io::Result<()>,
+) -> Result<()> {
+    atomically(path, |file| {
+        let mut writer = Writer::new(file, vocabulary.n_words())?;
+        each(&mut |doc| writer.push(doc))?;
+        writer.finish(vocabulary)
     })
 }
 

@@ -30,6 +30,11 @@ pub trait Dataset: Sync {
     fn groups(&self, _phase: usize) -> &[usize] {
         &[]
     }
+    /// Where the items of each part begin, and the end of the last, if the data are in parts that may be in
+    /// different places: then no unit of work has items of two of them.
+    fn parts(&self) -> &[usize] {
+        &[]
+    }
     /// The largest |S| that a block can have.
     fn largest_block(&self) -> usize {
         self.n_items()

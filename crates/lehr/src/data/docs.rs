@@ -47,6 +47,10 @@ pub struct Docs {
     ids: Option<Arc<[String]>>,
     /// What someone who reads them should know.
     notes: Vec<Advice>,
+    /// Whether they are the shards of a folder, and not one corpus.
+    in_parts: bool,
+    /// Whether they have words that a reader of one file alone could not choose from.
+    unchosen: bool,
     /// Documents read from a converted file since its memory was last let go.
     read: Arc<AtomicUsize>,
 }
@@ -160,7 +164,30 @@ impl Docs {
 
     fn of(corpus: Corpus, vocabulary: Vocabulary) -> Self {
         let (items, ids, notes, read) = (None, None, Vec::new(), Arc::default());
-        Docs { corpus: Arc::new(corpus), vocabulary, items, ids, notes, read }
+        let (in_parts, unchosen) = (false, false);
+        Docs { corpus: Arc::new(corpus), vocabulary, items, ids, notes, in_parts, unchosen, read }
+    }
+
+    /// The documents of several converted files of the same words, one after the other, as parts of one corpus.
+    pub(crate) fn joined(
+        parts: Vec<Docs>,
+        vocabulary: Vocabulary,
+        fingerprint: u128,
+    ) -> Option<Self> {
+        let corpora = parts.into_iter().map(|docs| Arc::into_inner(docs.corpus));
+        let corpora: Vec<Corpus> = corpora.collect::<Option<_>>()?;
+        let corpus = Corpus::joined(corpora, fingerprint, vocabulary.n_words());
+        Some(Docs { in_parts: true, ..Self::of(corpus, vocabulary) })
+    }
+
+    /// The same documents, which have all their words: some may have to be left out.
+    pub(crate) fn with_all_words(self) -> Self {
+        Docs { unchosen: true, ..self }
+    }
+
+    /// Whether words may have to be left out.
+    pub(crate) fn has_all_words(&self) -> bool {
+        self.unchosen
     }
 
     /// A corpus left in the converted file that it was opened from.
@@ -332,6 +359,8 @@ impl Docs {
             items: Some(items),
             ids: self.ids.clone(),
             notes: self.notes.clone(),
+            in_parts: false,
+            unchosen: self.unchosen,
             read: Arc::clone(&self.read),
         }
     }
@@ -415,6 +444,10 @@ impl Dataset for Docs {
         self.fault()
     }
 
+    fn parts(&self) -> &[usize] {
+        if self.in_parts && self.items.is_none() { self.corpus.starts() } else { &[] }
+    }
+
     fn release(&self, n_items: usize) {
         self.release_after(n_items);
     }
@@ -455,7 +488,10 @@ impl FromFile for Docs {
             Count::of(self.n_words(), "word", "words"),
             Count::of(self.tokens().round() as usize, "token", "tokens"),
         ];
-        let empty = (0..self.n_items()).filter(|&n| self.doc(n).is_empty()).count();
+        let length = |n: usize| {
+            self.corpus.doc_length(self.items.as_ref().map_or(n, |items| items[n] as usize))
+        };
+        let empty = (0..self.n_items()).filter(|&n| length(n) == 0).count();
         if empty > 0 {
             counts.push(Count::of(empty, "empty document", "empty documents"));
         }

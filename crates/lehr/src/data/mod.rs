@@ -8,6 +8,7 @@ mod grouped;
 mod ids;
 mod ids_file;
 mod mapped;
+mod parted;
 mod points;
 mod ratings;
 mod vocabulary;
@@ -20,8 +21,9 @@ pub use points::{Buffer, Points, Rows};
 pub use ratings::{Duplicates, Ratings, Side};
 pub use vocabulary::Vocabulary;
 
-pub(crate) use corpus_file::{MAGIC, open};
+pub(crate) use corpus_file::{MAGIC, open, write_each};
 pub(crate) use dataset::make_absolute;
 pub(crate) use ids::integer;
 pub(crate) use mapped::{Mapped, Precision, map};
+pub(crate) use parted::Parted;
 pub(crate) use points::{first_infinite, first_not_finite, weight_fault};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Count, Dataset, FromFile, Gaps, Mapped};
+use super::{Count, Dataset, FromFile, Gaps, Mapped, Parted};
 use crate::error::{Advice, advice, index, setting};
 use crate::read::{self, Chosen, PointsOptions};
 use crate::{Error, Result};
@@ -33,6 +33,7 @@ enum Values {
     Owned(Vec<f64>),
     Mapped(Mapped),
     Shared(Arc<dyn Buffer>),
+    Parts(Parted),
 }
 
 /// Numbers that belong to someone else, e.g. to an array of another language, and are read in place.
@@ -54,7 +55,7 @@ pub enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Rows::F64(values) => values.len(),
             Rows::F32(values) => values.len(),
@@ -173,10 +174,28 @@ impl Points {
         Points::of(Values::Mapped(mapped), n_dims, n_missing)
     }
 
+    /// Rows left in several files, as parts of one table.
+    pub(crate) fn in_parts(parts: Vec<Points>, fingerprint: String) -> Option<Self> {
+        let n_dims = parts.first()?.n_dims;
+        let n_missing = parts.iter().map(|points| points.n_missing).sum();
+        let mapped = parts.into_iter().map(|points| match points.values {
+            Values::Mapped(mapped) if points.n_dims == n_dims => Some(mapped),
+            _ => None,
+        });
+        let parted = Parted::new(mapped.collect::<Option<_>>()?, n_dims, fingerprint);
+        Some(Points::of(Values::Parts(parted), n_dims, n_missing))
+    }
+
     fn of(values: Values, n_dims: usize, n_missing: usize) -> Self {
-        let mut points = Points {
+        let n_items = match &values {
+            Values::Owned(values) => values.len() / n_dims,
+            Values::Mapped(mapped) => mapped.rows().len() / n_dims,
+            Values::Shared(buffer) => buffer.rows().len() / n_dims,
+            Values::Parts(parts) => parts.n_items(),
+        };
+        Points {
             values,
-            n_items: 0,
+            n_items,
             n_dims,
             weights: None,
             names: Vec::new(),
@@ -184,9 +203,7 @@ impl Points {
             left_out: Vec::new(),
             chosen: None,
             unheard: Vec::new(),
-        };
-        points.n_items = points.rows().len() / n_dims;
-        points
+        }
     }
 
     /// The same rows, of a file whose rows with these numbers, counted from 0, were left out.
@@ -245,12 +262,14 @@ impl Points {
         self.n_dims
     }
 
-    /// All rows, one after the other.
-    pub fn rows(&self) -> Rows<'_> {
+    /// Row `n`, counted from 0, with all rows that lie in the same place, one after the other, and the first of them.
+    /// Rows are all in one place, unless they are the shards of a folder.
+    pub fn block_of(&self, n: usize) -> (Rows<'_>, usize) {
         match &self.values {
-            Values::Owned(values) => Rows::F64(values),
-            Values::Mapped(mapped) => mapped.rows(),
-            Values::Shared(buffer) => buffer.rows(),
+            Values::Owned(values) => (Rows::F64(values), 0),
+            Values::Mapped(mapped) => (mapped.rows(), 0),
+            Values::Shared(buffer) => (buffer.rows(), 0),
+            Values::Parts(parts) => parts.block_of(n),
         }
     }
 
@@ -281,7 +300,7 @@ impl Points {
 
     /// Whether the numbers are read in place from a memory-mapped file instead of held in memory.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.values, Values::Mapped(_))
+        matches!(self.values, Values::Mapped(_) | Values::Parts(_))
     }
 
     /// Copies row `n`, counted from 0, into `row`.
@@ -290,8 +309,9 @@ impl Points {
     ///
     /// If `n` is not below [`n_items`](Self::n_items) or `row` is not [`n_dims`](Self::n_dims) long.
     pub fn copy_row(&self, n: usize, row: &mut [f64]) {
-        let range = n * self.n_dims..(n + 1) * self.n_dims;
-        match self.rows() {
+        let (rows, first) = self.block_of(n);
+        let range = (n - first) * self.n_dims..(n - first + 1) * self.n_dims;
+        match rows {
             Rows::F64(values) => row.copy_from_slice(&values[range]),
             Rows::F32(values) => {
                 assert_eq!(row.len(), self.n_dims, "a row has n_dims numbers");
@@ -321,11 +341,14 @@ impl Points {
     /// weights. The same numbers give the same name whichever format they were read from; a missing one is the
     /// same whichever bits its NaN has.
     pub fn fingerprint(&self) -> String {
+        if let Values::Parts(parts) = &self.values {
+            return parts.fingerprint().to_string();
+        }
         let mut hash = Xxh3::new();
         hash.update(b"points");
         hash.update(&(self.n_items as u64).to_le_bytes());
         hash.update(&(self.n_dims as u64).to_le_bytes());
-        match self.rows() {
+        match self.block_of(0).0 {
             Rows::F64(values) => hash_values(&mut hash, values, |v| v),
             Rows::F32(values) => hash_values(&mut hash, values, f64::from),
         }
@@ -343,6 +366,13 @@ impl Dataset for Points {
 
     fn item_weights(&self) -> Option<&[f64]> {
         self.weights()
+    }
+
+    fn parts(&self) -> &[usize] {
+        match &self.values {
+            Values::Parts(parts) => parts.starts(),
+            _ => &[],
+        }
     }
 }
 
@@ -441,9 +471,9 @@ impl Points {
     fn looks_like_an_id(&self, d: usize) -> bool {
         /// Fewer rows than this may well count themselves by chance.
         const LEAST: usize = 8;
-        let value = |n: usize| match self.rows() {
-            Rows::F64(values) => values[n * self.n_dims + d],
-            Rows::F32(values) => f64::from(values[n * self.n_dims + d]),
+        let value = |n: usize| match self.block_of(n) {
+            (Rows::F64(values), first) => values[(n - first) * self.n_dims + d],
+            (Rows::F32(values), first) => f64::from(values[(n - first) * self.n_dims + d]),
         };
         if self.n_items < LEAST {
             return false;
@@ -586,7 +616,7 @@ mod tests {
     fn shared_rows_are_seen_in_place_and_checked_like_others() {
         let theirs = Arc::new(Theirs(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
         let shared = Points::shared(Arc::clone(&theirs) as Arc<dyn Buffer>, 2).unwrap();
-        let Rows::F32(rows) = shared.rows() else { panic!("single precision") };
+        let (Rows::F32(rows), 0) = shared.block_of(0) else { panic!("single precision") };
         assert!(std::ptr::eq(rows, &*theirs.0));
         assert_eq!(shared.fingerprint(), points().fingerprint());
         assert!(!shared.is_mapped());
@@ -626,7 +656,7 @@ mod tests {
         let all = points().with_weights(vec![1.0, 2.0, 3.0]).unwrap();
         let all = all.with_names(vec!["a".into(), "b".into()]).unwrap();
         let some = all.subset(&[2, 0]);
-        assert!(matches!(some.rows(), Rows::F64([5.0, 6.0, 1.0, 2.0])));
+        assert!(matches!(some.block_of(0).0, Rows::F64([5.0, 6.0, 1.0, 2.0])));
         assert_eq!(some.weights(), Some(&[3.0, 1.0][..]));
         assert_eq!(some.names(), ["a", "b"]);
         assert_eq!(all.subset(&[]).n_items(), 0);

@@ -154,6 +154,9 @@ impl<'a, M: Model> Fit<'a, M> {
         let (lambda, rows) = (&state.lambda, &mut raw.rows);
         meter.time(Part::Update, || pass.refresh(model, &mut **engine, lambda, rows, expect))?;
         let ask = Ask { shrink: pass.shrink(), ..ask };
+        if let Some(items) = engine.looks_ahead().then(|| pass.ahead(t + 1)).flatten() {
+            engine.ahead(items);
+        }
         let defers = may_defer && updater.can_defer(pass.is_noisy());
         let work = Work { model: *model, expect, batch: pass.batch(), ask, defers };
         // 5    s = sum_n w_n E_q[t(theta_n)].

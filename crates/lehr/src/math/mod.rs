@@ -2,6 +2,7 @@
 //! SIMD kernels) and the tables that it works on.
 
 pub mod eigen;
+pub(crate) mod plain;
 pub mod slabs;
 pub mod table;
 

@@ -32,6 +32,7 @@ impl PartialEq for Table {
 struct Numbers {
     n_rows: usize,
     width: usize,
+    #[serde(with = "super::plain")]
     values: Vec<f64>,
 }
 

@@ -13,6 +13,9 @@ use crate::stats::{RowSet, Stats};
 /// [`Stats`] is the usual one: each shard sums for itself, and the shards' sums are added in order.
 /// A model with many rows keeps its items' q instead and sums row by row over all shards.
 pub trait Local<Expect>: Send + Sync + Sized + Serialize + DeserializeOwned {
+    /// Whether what shards leave behind can be added up ([`Local::add`]) before it is gathered.
+    const ADDS: bool = false;
+
     /// Room for one shard.
     fn new(layout: &Layout) -> Self;
 
@@ -31,15 +34,11 @@ pub trait Local<Expect>: Send + Sync + Sized + Serialize + DeserializeOwned {
         out: &mut [f64],
     );
 
-    /// Renames the slots of `from`, the rows that a worker knew of, to those of the whole batch. Nothing
-    /// to do where items touch all rows.
-    fn renumber(&mut self, _from: &RowSet, _to: &RowSet) {}
+    /// Adds the sums of the next shard of the same part of the data, where that is possible ([`Local::ADDS`]).
+    fn add(&mut self, _next: &Self) {}
 
-    /// Adds items that follow these in the same shard, and were run elsewhere. False if the items of a shard
-    /// must be in one place, since they are summed together.
-    fn append(&mut self, _next: Self) -> bool {
-        false
-    }
+    /// Finds again what was not sent, when it comes from another process; `rows` are those that it was made with.
+    fn arrive(&mut self, _rows: &RowSet) {}
 
     /// Adds what [`Learn::learn`](super::Learn::learn) needs, unweighted.
     fn add_hyper(&self, _sums: &mut [f64]) {}
@@ -56,12 +55,18 @@ pub trait Local<Expect>: Send + Sync + Sized + Serialize + DeserializeOwned {
 }
 
 impl<Expect> Local<Expect> for Stats {
+    const ADDS: bool = true;
+
     fn new(layout: &Layout) -> Self {
         Stats::new(layout.n_rows, layout.raw_width)
     }
 
     fn clear(&mut self) {
         self.clear();
+    }
+
+    fn add(&mut self, next: &Self) {
+        self.values_mut().iter_mut().zip(next.values()).for_each(|(sum, x)| *sum += x);
     }
 
     fn gather(

@@ -34,12 +34,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Points;
 use crate::settings::{Kind, Setting, choices};
+use crate::shards::{ShardFolder, Sharded};
 use crate::{Error, Result};
 
 use select::Selection;
 use source::{Format, Source, TABLE, recognise};
 
 pub use docs::{CorpusFormat, DOCS, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub(crate) use docs::{docs_with_all_words, kept_words};
 pub use fitted::{Chosen, FittedColumns};
 pub use missing::Missing;
 pub use pipe::{STDIN, keep_pipes};
@@ -148,12 +150,29 @@ choices! {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn points(path: &Path, options: &PointsOptions) -> Result<Points> {
+    if ShardFolder::is(path) {
+        let asked = PointsOptions { model: None, ..options.clone() };
+        return open_shards(path, asked != PointsOptions::default());
+    }
     let mut source = Source::open(path, &TABLE)?;
     match recognise(&mut source, &TABLE)? {
         Format::Text => csv::read(source, options),
         Format::Npy => npy::read(source, options),
         Format::Parquet => read_parquet(source, options),
     }
+}
+
+/// Opens a folder of shards, each of which must be as it was written. What they hold was settled when they were made.
+fn open_shards<D: Sharded>(path: &Path, asked: bool) -> Result<D> {
+    if asked {
+        let message = "is a folder of shards, of which all is used as it is; leave out how to read it, or make the \
+                       shards in another way";
+        return Err(Error::parse(path, message));
+    }
+    let folder = ShardFolder::open(path)?;
+    folder.check_kind(D::KIND)?;
+    (0..folder.n_shards()).try_for_each(|shard| folder.check(shard))?;
+    D::open_all(&folder)
 }
 
 #[cfg(feature = "parquet")]

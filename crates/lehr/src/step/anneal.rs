@@ -6,6 +6,7 @@
 //! none for parts of one: they take the nearest M they can.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::math::kernels::{Isa, NORMAL_BLOCK_F32, fill_normal, fill_normal_f32};
 use crate::math::rng::{Address, Purpose};
@@ -87,9 +88,36 @@ impl Anneal {
             let mut noise = vec![0.0; batch.items.len() - batch.size];
             weights(self.law, m, self.corrected, address, &mut noise);
             batch.weights.extend(noise.iter().map(|w| w - 1.0));
+        } else if self.law == Law::Gaussian && batch.variance > 0.0 {
+            batch.noise = Some(gaussian(batch.variance, address, &mut batch.weights));
         } else {
             weights(self.law, m, self.corrected, address, &mut batch.weights);
         }
+    }
+}
+
+/// Gaussian annealing weights of a batch, of which any part can be drawn anywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Normal {
+    address: Address,
+    mean: f64,
+    deviation: f64,
+}
+
+impl Normal {
+    /// The weights of the items from place `first` of the batch on.
+    pub fn fill(&self, first: usize, out: &mut [f64]) {
+        // What `fill_normal` draws together.
+        const TOGETHER: usize = 32;
+        let skipped = first % TOGETHER;
+        let mut drawn = vec![0.0; skipped + out.len()];
+        fill_normal(Isa::detect(), &self.address, first - skipped, &mut drawn);
+        out.iter_mut().zip(&drawn[skipped..]).for_each(|(w, &x)| *w = self.weight(x));
+    }
+
+    #[inline(always)]
+    fn weight(&self, x: f64) -> f64 {
+        1.0 + self.deviation * (x - self.mean)
     }
 }
 
@@ -181,7 +209,9 @@ pub fn weights(law: Law, effective: f64, corrected: bool, address: Address, out:
         return;
     }
     match law {
-        Law::Gaussian | Law::Lagged => gaussian(variance, address, out),
+        Law::Gaussian | Law::Lagged => {
+            gaussian(variance, address, out);
+        }
         Law::Gamma => gamma(variance, address, out),
         Law::Subsample => subsample(effective, address, out),
     }
@@ -209,7 +239,7 @@ fn each_chunk<T: Send>(out: &mut [f64], work: impl Fn(usize, &mut [f64]) -> T + 
     out.par_chunks_mut(CHUNK).enumerate().map(|(c, chunk)| work(c, chunk)).collect()
 }
 
-fn gaussian(variance: f64, address: Address, out: &mut [f64]) {
+fn gaussian(variance: f64, address: Address, out: &mut [f64]) -> Normal {
     let isa = Isa::detect();
     // Sums per chunk, added in order of the chunks: the same bits for any number of threads.
     let sums = each_chunk(out, |c, chunk| {
@@ -221,12 +251,13 @@ fn gaussian(variance: f64, address: Address, out: &mut [f64]) {
         sum
     });
     let mean = sums.iter().sum::<f64>() / out.len() as f64;
-    let deviation = variance.sqrt();
+    let normal = Normal { address, mean, deviation: variance.sqrt() };
     each_chunk(out, |_, chunk| {
         for w in chunk {
-            *w = 1.0 + deviation * (*w - mean);
+            *w = normal.weight(*w);
         }
     });
+    normal
 }
 
 /// Eight running sums, then their sum: additions need not wait for each other.

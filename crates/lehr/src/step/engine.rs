@@ -19,6 +19,8 @@ pub struct Sizes {
     /// Where every row has a batch of its own: for each phase where the items of each of its rows begin,
     /// and the end of the last row's.
     pub groups: Vec<Vec<usize>>,
+    /// Where the items of each part begin, and the end of the last; empty if they are all in one place.
+    pub parts: Vec<usize>,
 }
 
 impl Sizes {
@@ -26,8 +28,19 @@ impl Sizes {
     pub fn of<D: Dataset>(data: &D, n_phases: usize) -> Self {
         let groups = (0..n_phases).map(|phase| data.groups(phase).to_vec());
         let groups = groups.take_while(|groups| !groups.is_empty()).collect();
-        Sizes { n_items: data.n_items(), groups }
+        Sizes { n_items: data.n_items(), groups, parts: data.parts().to_vec() }
     }
+
+    /// The part that an item is in, and its number there.
+    pub fn place(&self, item: u32) -> (usize, u32) {
+        let part = part_of(&self.parts, item);
+        (part, item - self.parts.get(part).map_or(0, |&first| first as u32))
+    }
+}
+
+/// The part that an item is in, `parts` being where each begins.
+pub(crate) fn part_of(parts: &[usize], item: u32) -> usize {
+    parts.partition_point(|&first| first <= item as usize).saturating_sub(1)
 }
 
 /// The work of a local pass.
@@ -78,6 +91,15 @@ pub trait Engine<M: Model>: Send {
     /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items begin from
     /// `warm`, if it is on, and leave their local state there if statistics are asked for.
     fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums>;
+
+    /// Whether it is worth its while to be told by [`Engine::ahead`] what comes next.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// The items of the next step: while an engine hands out the work of this one, it can find out which rows those
+    /// touch.
+    fn ahead(&mut self, _items: Vec<u32>) {}
 
     /// The statistics of the last pass, if they were deferred. An engine that hands its work on to another one hands
     /// this on as well.

@@ -5,54 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    Ask, Dataset, Local, Model, PerRow, RowSet, RowShard, Shard, SharedModel, Stats,
-};
-use crate::step::shared::run_shard;
-
-/// Neighbouring items of a shard, for the worker that has them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Task<Expect> {
-    /// The items, by the numbers that the worker knows them by.
-    pub items: Vec<u32>,
-    /// The annealing weight of each.
-    pub weights: Vec<f64>,
-    /// The local state of each, if items keep any.
-    pub warm: Vec<f32>,
-    /// The rows of lambda that they touch.
-    pub rows: RowSet,
-    /// The expectations of those rows.
-    pub expect: Expect,
-    /// What to produce.
-    pub ask: Ask,
-}
-
-/// What has become of a [`Task`].
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Reply<L> {
-    /// Each item's part of the bound, if it was asked for.
-    pub bounds: Vec<f64>,
-    /// What the local steps leave behind, in the slots of the task's rows.
-    pub local: L,
-}
-
-impl<Expect> Task<Expect> {
-    /// Does the task, where `data` are the worker's own items.
-    pub fn run<M: SharedModel<Expect = Expect>>(
-        &self,
-        model: &M,
-        data: &M::Data,
-        scratch: &mut M::Scratch,
-    ) -> Reply<M::Local> {
-        let Task { items, weights, warm, rows, expect, ask } = self;
-        let mut local = M::Local::new(&model.layout());
-        let mut bounds = vec![0.0; items.len()];
-        let shard = Shard { data, items, weights: &[], rows, warm };
-        let weights = &mut weights.clone();
-        run_shard(model, expect, shard, weights, *ask, scratch, &mut local, &mut bounds);
-        Reply { bounds, local }
-    }
-}
+use crate::model::{Ask, Dataset, Model, PerRow, RowShard, Stats};
 
 /// Rows that have batches of their own, for a worker that has some or all of their items.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ pub mod sample;
 pub mod anneal;
 pub mod warm;
 pub mod pass;
+pub mod shards;
 pub mod shared;
 pub mod per_row;
 pub mod engine;

@@ -59,6 +59,11 @@ pub trait Pass<M: Model>: Sized + Send {
     /// Lines 2 to 4: the annealing weights.
     fn weigh(&mut self, t: u64);
 
+    /// The items of step `t`, if they are known before it and need not be all.
+    fn ahead(&mut self, _t: u64) -> Option<Vec<u32>> {
+        None
+    }
+
     /// The rows that S_t touches, and their expectations.
     fn refresh(
         &mut self,

@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::math::rng::{Address, Purpose};
 use crate::model::{Layout, RowSet};
 use crate::settings::choices;
-use crate::step::anneal::RowNoise;
+use crate::step::anneal::{Normal, RowNoise};
+use crate::step::engine::part_of;
 
 /// The items of one step and their annealing weights, where all rows of lambda share them.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +23,9 @@ pub struct Batch {
     pub noisy: bool,
     /// The variance of that noise.
     pub variance: f64,
+    /// How to draw the weights again, where only their places are known; none where they are all 1, or are drawn in
+    /// another way.
+    pub noise: Option<Normal>,
 }
 
 impl Batch {
@@ -29,7 +33,13 @@ impl Batch {
     pub fn of(items: Vec<u32>, population: usize) -> Self {
         let size = items.len();
         let weights = vec![1.0; size];
-        Batch { items, weights, size, population, noisy: false, variance: 0.0 }
+        Batch { items, weights, size, population, noisy: false, variance: 0.0, noise: None }
+    }
+
+    /// How many of the items in a range of places count for the bound: those of S_t. Those that merely carry noise
+    /// are somewhere else in time.
+    pub fn counted(&self, places: &Range<usize>) -> usize {
+        self.size.saturating_sub(places.start).min(places.len())
     }
 
     /// Everything, once.
@@ -44,6 +54,14 @@ impl Batch {
         self.weights.resize(self.size, 1.0);
         self.noisy = false;
         self.variance = 0.0;
+        self.noise = None;
+    }
+}
+
+/// Puts the items of each part together, in the order in which they were drawn.
+pub(crate) fn arrange(items: &mut [u32], parts: &[usize]) {
+    if parts.len() > 2 {
+        items.sort_by_key(|&item| part_of(parts, item));
     }
 }
 

@@ -11,13 +11,14 @@ use crate::Result;
 use crate::lambda::Lambda;
 use crate::math::rng::Purpose;
 use crate::math::stop;
-use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Sharding, Stats, mean_item_bound};
+use crate::model::{Ask, Dataset, Local, Model, RowSet, Shard, Stats, mean_item_bound};
 use crate::settings::Plan;
 use crate::step::anneal::{Anneal, Law};
 use crate::step::engine::{Engine, Later, Sizes, Sums, Threads, Work};
 use crate::step::guard::Guard;
 use crate::step::pass::Pass;
-use crate::step::sample::{Batch, Sampler, split};
+use crate::step::sample::{Batch, Sampler, arrange, split};
+use crate::step::shards::Shards;
 use crate::step::update::{Step, Steps};
 use crate::step::warm::Warm;
 
@@ -28,6 +29,8 @@ pub struct Shared<L = Stats> {
     batch: Batch,
     /// Whether every step uses all items.
     is_full: bool,
+    /// Where the items of each part of the data begin.
+    parts: Vec<usize>,
     /// N.
     population: usize,
     /// Whether the guard wants less noise where few items touch a row.
@@ -76,6 +79,7 @@ where
             anneal,
             batch: Batch::default(),
             is_full: plan.batch.is_none(),
+            parts: sizes.parts.clone(),
             population: plan.population,
             // Other laws have no negative weights, or their noise sits on items of another batch.
             shrinks: plan.guard_for(model)? == Guard::Shrink && anneal.law == Law::Gaussian,
@@ -97,11 +101,29 @@ where
 
     fn draw(&mut self, t: u64, _sizes: &Sizes) {
         self.sampler.draw(t, &mut self.batch);
+        if !self.is_full {
+            arrange(&mut self.batch.items, &self.parts);
+        }
         self.batch.population = self.population;
     }
 
     fn weigh(&mut self, t: u64) {
         self.anneal.weigh(t, &mut self.sampler, &mut self.batch);
+        // Items that only carry noise come behind those of S_t, and their weights do not depend on who has them.
+        let Batch { items, size, .. } = &mut self.batch;
+        arrange(&mut items[*size..], &self.parts);
+    }
+
+    fn ahead(&mut self, t: u64) -> Option<Vec<u32>> {
+        let Batch { size, .. } = self.batch;
+        let carries = self.anneal.law == Law::Lagged && self.anneal.effective_at(t, size).is_some();
+        if self.is_full || carries {
+            return None;
+        }
+        let mut items = Vec::with_capacity(size);
+        self.sampler.append(t, &mut items);
+        arrange(&mut items, &self.parts);
+        Some(items)
     }
 
     fn refresh(
@@ -194,8 +216,8 @@ where
         stats: &mut Stats,
     ) -> Sums {
         let Work { model, expect, batch, ask, defers } = work;
-        let shards = Shards::new(model, batch.items.len());
         let (data, workers, buffers) = threads.parts();
+        let shards = Shards::new(model, &batch.items, data.parts());
         buffers.reserve(model, &shards);
         let Buffers { slots, locals, n_later } = buffers;
         *n_later = 0;
@@ -207,10 +229,10 @@ where
                 |(i, (slot, local))| {
                     stop::check();
                     let range = shards.range(wave.start + i);
-                    let Slot { weights, warm: state, bounds } = slot;
+                    let Slot { weights, warm: state, bounds, bound } = slot;
                     let items = &batch.items[range.clone()];
                     weights.clear();
-                    weights.extend_from_slice(&batch.weights[range]);
+                    weights.extend_from_slice(&batch.weights[range.clone()]);
                     warm.fetch(items, state);
                     bounds.resize(items.len(), 0.0);
                     let rows = &stats.rows;
@@ -219,15 +241,16 @@ where
                         let scratch = &mut worker.scratch;
                         run_shard(model, expect, shard, weights, ask, scratch, local, bounds);
                     });
+                    *bound = bounds[..batch.counted(&range)].iter().sum();
                 },
             );
-            let bounds = slots.iter().map(|slot| &slot.bounds[..]);
-            gather.count(shards.places(&wave), bounds, locals, warm);
-            if defers && ask.stats && wave.len() == shards.len() {
+            gather.count(shards.places(&wave), slots.iter().map(|slot| slot.bound), locals, warm);
+            let groups = shards.groups(&wave, L::ADDS);
+            if defers && ask.stats && wave.len() == shards.len() && groups.is_none() {
                 *n_later = wave.len();
                 gather.sums.deferred = true;
             } else {
-                gather.add(expect, locals, stats);
+                gather.add(expect, locals, groups.as_deref(), stats);
             }
         }
         gather.sums
@@ -241,7 +264,7 @@ where
 /// The local steps of some items. `weights` are their annealing weights, which become w_n; `bounds` get each
 /// item's part of the bound times its own weight, if asked for.
 #[allow(clippy::too_many_arguments)]
-pub(super) fn run_shard<M: SharedModel>(
+pub(crate) fn run_shard<M: SharedModel>(
     model: &M,
     expect: &M::Expect,
     shard: Shard<'_, M::Data>,
@@ -286,46 +309,52 @@ impl<'a> Gather<'a> {
         Gather { batch, ask, is_first: true, sums }
     }
 
-    /// Adds a wave of shards: their places in the batch, their items' bounds, what they left behind.
-    pub fn wave<'b, E: Sync, L: Local<E>>(
+    /// Adds a wave of shards: their places in the batch, each shard's part of the bound, what they left behind. Those
+    /// that are added up already have one of it together.
+    pub fn wave<E: Sync, L: Local<E>>(
         &mut self,
         expect: &E,
         places: impl Iterator<Item = Range<usize>>,
-        bounds: impl Iterator<Item = &'b [f64]>,
+        bounds: impl Iterator<Item = f64>,
         locals: &[L],
         warm: &mut Warm,
         stats: &mut Stats,
     ) {
         self.count(places, bounds, locals, warm);
-        self.add(expect, locals, stats);
+        self.add(expect, locals, None, stats);
     }
 
     /// All of a wave but its statistics.
-    fn count<'b, E, L: Local<E>>(
+    fn count<E, L: Local<E>>(
         &mut self,
         places: impl Iterator<Item = Range<usize>>,
-        bounds: impl Iterator<Item = &'b [f64]>,
+        bounds: impl Iterator<Item = f64>,
         locals: &[L],
         warm: &mut Warm,
     ) {
         let (batch, ask) = (self.batch, self.ask);
-        for ((range, bounds), local) in places.zip(bounds).zip(locals) {
-            // Only the items of S_t: those that merely carry noise are somewhere else in time.
-            let counted = batch.size.saturating_sub(range.start).min(range.len());
-            if ask.bound {
-                self.sums.bound += bounds[..counted].iter().sum::<f64>();
-            }
+        if ask.bound {
+            bounds.for_each(|bound| self.sums.bound += bound);
+        }
+        for (range, local) in places.zip(locals) {
             self.sums.iterations += local.iterations();
             local.add_hyper(&mut self.sums.hyper);
             // Only in a step: to look at the bound must not change how a fit goes on.
             if ask.stats {
-                warm.keep(&batch.items[range.start..range.start + counted], local.warm());
+                let counted = range.start..range.start + batch.counted(&range);
+                warm.keep(&batch.items[counted], local.warm());
             }
         }
     }
 
-    /// The statistics of a wave.
-    fn add<E: Sync, L: Local<E>>(&mut self, expect: &E, locals: &[L], stats: &mut Stats) {
+    /// The statistics of a wave, those of the shards of each group being added up first if there are `groups`.
+    fn add<E: Sync, L: Local<E>>(
+        &mut self,
+        expect: &E,
+        locals: &[L],
+        groups: Option<&[Range<usize>]>,
+        stats: &mut Stats,
+    ) {
         let ask = self.ask;
         if ask.stats {
             let is_first = std::mem::take(&mut self.is_first);
@@ -338,7 +367,18 @@ impl<'a> Gather<'a> {
             let chunk = rows.part(width);
             table.values_mut().par_chunks_mut(chunk * width).enumerate().for_each(|(c, out)| {
                 let range = c * chunk..c * chunk + out.len() / width;
-                L::gather(locals, expect, rows, range, ask, is_first, out);
+                let Some(groups) = groups else {
+                    return L::gather(locals, expect, rows, range, ask, is_first, out);
+                };
+                if is_first {
+                    out.fill(0.0);
+                }
+                let mut sum = vec![0.0; out.len()];
+                for group in groups {
+                    let locals = &locals[group.clone()];
+                    L::gather(locals, expect, rows, range.clone(), ask, true, &mut sum);
+                    out.iter_mut().zip(&sum).for_each(|(out, sum)| *out += sum);
+                }
             });
         }
     }
@@ -381,48 +421,6 @@ struct Slot {
     weights: Vec<f64>,
     warm: Vec<f32>,
     bounds: Vec<f64>,
-}
-
-/// How many shards a batch has, and where they begin.
-pub struct Shards {
-    sharding: Sharding,
-    n_items: usize,
-}
-
-impl Shards {
-    /// The shards of a batch of so many items.
-    pub fn new<M: Model>(model: &M, n_items: usize) -> Self {
-        Shards { sharding: model.sharding(), n_items }
-    }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.n_items.div_ceil(self.sharding.items)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.n_items == 0
-    }
-
-    /// The items of a shard, by their places in the batch.
-    pub fn range(&self, shard: usize) -> Range<usize> {
-        let begin = shard * self.sharding.items;
-        begin..(begin + self.sharding.items).min(self.n_items)
-    }
-
-    /// The same of some shards.
-    pub fn places(&self, shards: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'_> {
-        shards.clone().map(|shard| self.range(shard))
-    }
-
-    fn largest_wave(&self) -> usize {
-        self.len().min(self.sharding.wave)
-    }
-
-    /// The shards that are gathered together, wave after wave.
-    pub fn waves(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (n, wave) = (self.len(), self.sharding.wave);
-        (0..n).step_by(wave.max(1)).map(move |first| first..(first + wave).min(n))
-    }
+    /// The shard's part of the bound.
+    bound: f64,
 }

@@ -19,6 +19,7 @@ use crate::{Error, Result};
 pub use atomic::{append, atomically, check_target, whole};
 pub(crate) use atomic::{is_unfinished, whole_keeping};
 pub use blocks::{rows_of_blocks, table_in_blocks};
+pub(crate) use npy::header as npy_header;
 pub use stream::{STDOUT, is_stdout, is_stream};
 pub use table::{Column, Values};
 

@@ -23,7 +23,7 @@ impl<'f> Array<'f> {
 impl Blocks for Array<'_> {
     fn add(&mut self, block: &OutTable<'_>) -> io::Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            self.out.write_all(&header(self.n_rows, block.names.len()))?;
+            self.out.write_all(&header(self.n_rows, block.names.len(), false))?;
         }
         for n in 0..block.n_rows {
             for cell in block.row(n) {
@@ -47,10 +47,13 @@ impl Blocks for Array<'_> {
     }
 }
 
-/// Format version 1, padded so that the numbers start on a multiple of 64 bytes, as NumPy does.
-fn header(n_rows: usize, n_columns: usize) -> Vec<u8> {
-    let mut text =
-        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}");
+/// Format version 1, padded so that the numbers start on a multiple of 64 bytes, as NumPy does. The numbers are f32 if
+/// they are of `single` precision, else f64.
+pub(crate) fn header(n_rows: usize, n_columns: usize, single: bool) -> Vec<u8> {
+    let dtype = if single { "<f4" } else { "<f8" };
+    let mut text = format!(
+        "{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}"
+    );
     let before = b"\x93NUMPY\x01\x00".len() + 2;
     let total = (before + text.len() + 1).next_multiple_of(64);
     text.extend(std::iter::repeat_n(' ', total - before - text.len() - 1));
@@ -67,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_header_is_what_numpy_writes() {
-        let header = header(3, 4);
+        let header = header(3, 4, false);
         let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }";
         let mut expected = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
         expected.extend(format!("{text:<117}\n").bytes());

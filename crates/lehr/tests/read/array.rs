@@ -16,12 +16,12 @@ fn floats_in_c_order_are_mapped_and_not_copied() {
             npy(major, &describe("'<f8'", false, "(3, 2)"), &f64_bytes(&VALUES)),
         );
         assert!(points.is_mapped());
-        assert!(matches!(points.rows(), Rows::F64(values) if values == VALUES));
+        assert!(matches!(points.block_of(0).0, Rows::F64(values) if values == VALUES));
     }
     let single: Vec<u8> = VALUES.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect();
     let points = read_file("a.npy", npy(1, &describe("'<f4'", false, "(3, 2)"), &single));
     assert!(points.is_mapped());
-    assert!(matches!(points.rows(), Rows::F32([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
+    assert!(matches!(points.block_of(0).0, Rows::F32([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
     let mut row = [0.0; 2];
     points.copy_row(2, &mut row);
     assert_eq!(row, [5.0, 6.0]);

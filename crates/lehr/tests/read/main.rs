@@ -41,7 +41,7 @@ fn read_file(name: &str, bytes: impl AsRef<[u8]>) -> Points {
 }
 
 fn numbers(points: &Points) -> Vec<f64> {
-    match points.rows() {
+    match points.block_of(0).0 {
         Rows::F64(values) => values.to_vec(),
         Rows::F32(values) => values.iter().map(|&v| f64::from(v)).collect(),
     }

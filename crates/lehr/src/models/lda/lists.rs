@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::kernels::ThetaList;
+use crate::math::plain;
 
 /// Topics and their thetas, document after document.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ThetaLists {
+    #[serde(with = "plain")]
     topics: Vec<u32>,
+    #[serde(with = "plain")]
     values: Vec<f32>,
     /// Where each document's end.
+    #[serde(with = "plain")]
     ends: Vec<u32>,
 }
 
@@ -38,14 +42,6 @@ impl ThetaLists {
         })
     }
 
-    /// Adds the documents of another.
-    pub fn append(&mut self, next: Self) {
-        let before = self.topics.len() as u32;
-        self.topics.extend(next.topics);
-        self.values.extend(next.values);
-        self.ends.extend(next.ends.iter().map(|end| before + end));
-    }
-
     /// Forgets all, keeping the memory.
     pub fn clear(&mut self) {
         self.topics.clear();
@@ -65,9 +61,7 @@ mod tests {
         let mut lists = ThetaLists::default();
         lists.push(&theta);
         lists.push(&[0.0; 64]);
-        let mut more = ThetaLists::default();
-        more.push(&theta);
-        lists.append(more);
+        lists.push(&theta);
         let found: Vec<(Vec<u32>, Vec<f32>)> =
             lists.iter().map(|list| (list.topics.to_vec(), list.values.to_vec())).collect();
         let full = (vec![3, 40, 41], vec![1.0, 2.0, 3.0]);

@@ -12,6 +12,7 @@ use crate::math::kernels::{
     Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, WIDE, gather_word,
     gather_word_of_lists, pad_topics, solve_document, solve_document_exact,
 };
+use crate::math::plain;
 use crate::math::special::digamma;
 use crate::math::stop;
 use crate::model::{Ask, Layout, Local, RowSet, Shard};
@@ -20,6 +21,8 @@ use crate::model::{Ask, Layout, Local, RowSet, Shard};
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Documents {
     n_topics: usize,
+    /// That of the machine that gathers, not of the one that has made this.
+    #[serde(skip, default = "Isa::detect")]
     isa: Isa,
     /// exp(E[ln theta]) of every document, up to a factor, stored as the words' rows are.
     theta: Aligned,
@@ -27,22 +30,34 @@ pub struct Documents {
     lists: ThetaLists,
     format: RowFormat,
     /// The same in the exact mode, where `theta` stays empty.
+    #[serde(with = "plain")]
     theta64: Vec<f64>,
     /// w_n of every document.
+    #[serde(with = "plain")]
     weights: Vec<f64>,
     /// The slots of all documents' words, document after document, rising within each.
+    #[serde(with = "plain")]
     slots: Vec<u32>,
+    /// Where the words of each document end, in `slots`.
+    #[serde(with = "plain")]
+    lasts: Vec<u32>,
     /// count / z of each.
+    #[serde(with = "plain")]
     coefs: Vec<f32>,
     /// The same in the exact mode, where `coefs` stays empty.
+    #[serde(with = "plain")]
     coefs64: Vec<f64>,
     /// The rows that are gathered together.
     part: usize,
-    /// For every document and part where the document's words end that are in the part, in `slots`.
+    /// For every document and part where the document's words end that are in the part, in `slots`. As long as all the
+    /// rest, and soon found again: it is not sent.
+    #[serde(skip)]
     ends: Vec<u32>,
     /// gamma of every document, K numbers each.
+    #[serde(with = "plain")]
     gamma: Vec<f32>,
     /// E[ln theta] of every document, if alpha is learned.
+    #[serde(with = "plain")]
     ln_theta: Vec<f64>,
     iterations: u64,
 }
@@ -302,11 +317,18 @@ impl Documents {
     fn push_words(&mut self, slots: &[u32], n_parts: usize) {
         let first = self.slots.len();
         self.slots.extend_from_slice(slots);
+        self.lasts.push(self.slots.len() as u32);
+        self.find_ends(first..self.slots.len(), n_parts);
+    }
+
+    /// Finds where the words of a document, which are in this range of `slots`, end in each part.
+    fn find_ends(&mut self, words: Range<usize>, n_parts: usize) {
+        let first = words.start;
         let before = self.ends.len();
         self.ends.resize(before + n_parts, 0);
         let ends = &mut self.ends[before..];
         let shift = self.part.trailing_zeros();
-        for (i, &slot) in slots.iter().enumerate() {
+        for (i, &slot) in self.slots[words].iter().enumerate() {
             ends[(slot >> shift) as usize] = (first + i + 1) as u32;
         }
         // A part without words ends where the one before it does.
@@ -341,6 +363,7 @@ impl Local<Expect> for Documents {
             theta64: Vec::new(),
             weights: Vec::new(),
             slots: Vec::new(),
+            lasts: Vec::new(),
             coefs: Vec::new(),
             coefs64: Vec::new(),
             part: 1,
@@ -359,6 +382,7 @@ impl Local<Expect> for Documents {
         self.gamma.clear();
         self.ln_theta.clear();
         self.slots.clear();
+        self.lasts.clear();
         self.coefs.clear();
         self.coefs64.clear();
         self.ends.clear();
@@ -458,47 +482,14 @@ impl Local<Expect> for Documents {
         }
     }
 
-    fn renumber(&mut self, from: &RowSet, to: &RowSet) {
-        let slots = std::mem::take(&mut self.slots);
-        let n_docs = self.weights.len();
-        let n_parts = self.ends.len() / n_docs.max(1);
-        // A worker whose documents are all empty knows of no rows, and so of no parts.
-        let ends: Vec<u32> = match n_parts {
-            0 => vec![0; n_docs],
-            n_parts => self.ends.chunks_exact(n_parts).map(|ends| ends[n_parts - 1]).collect(),
-        };
+    fn arrive(&mut self, rows: &RowSet) {
         self.ends.clear();
-        self.part = to.part(self.n_topics);
-        let n_parts = to.len().div_ceil(self.part);
-        let mut begin = 0;
-        for end in ends {
-            let words = slots[begin..end as usize].iter();
-            let words: Vec<u32> =
-                words.map(|&slot| to.slot(from.row(slot as usize)) as u32).collect();
-            self.push_words(&words, n_parts);
-            begin = end as usize;
+        let n_parts = rows.len().div_ceil(self.part);
+        let mut first = 0;
+        for last in std::mem::take(&mut self.lasts) {
+            self.find_ends(first..last as usize, n_parts);
+            first = last as usize;
         }
-    }
-
-    fn append(&mut self, next: Self) -> bool {
-        let before = self.slots.len() as u32;
-        self.part = next.part;
-        self.isa = next.isa;
-        self.format = next.format;
-        let first = self.theta.len();
-        self.theta.resize(first + next.theta.len());
-        self.theta[first..].copy_from_slice(&next.theta);
-        self.lists.append(next.lists);
-        self.theta64.extend(next.theta64);
-        self.weights.extend(next.weights);
-        self.gamma.extend(next.gamma);
-        self.ln_theta.extend(next.ln_theta);
-        self.slots.extend(next.slots);
-        self.coefs.extend(next.coefs);
-        self.coefs64.extend(next.coefs64);
-        self.ends.extend(next.ends.iter().map(|end| before + end));
-        self.iterations += next.iterations;
-        true
     }
 
     fn add_hyper(&self, sums: &mut [f64]) {

@@ -46,8 +46,10 @@ pub(super) fn groups(points: &Points, items: &[u32]) -> BTreeMap<Mask, Vec<u32>>
     let d = points.n_dims();
     let mut groups: BTreeMap<Mask, Vec<u32>> = BTreeMap::new();
     for (place, &n) in items.iter().enumerate() {
-        let range = n as usize * d..(n as usize + 1) * d;
-        let mask = match points.rows() {
+        let (rows, first) = points.block_of(n as usize);
+        let at = n as usize - first;
+        let range = at * d..(at + 1) * d;
+        let mask = match rows {
             Rows::F64(rows) => Mask::of(&rows[range], f64::is_nan),
             Rows::F32(rows) => Mask::of(&rows[range], f32::is_nan),
         };

@@ -6,7 +6,7 @@ use super::clusters::{self, Hyper, Learn, Sample};
 use super::params::{Covariance, Defaults, Factorisation, MixtureParams, Weights};
 use super::scatter;
 use super::shape::Shape;
-use crate::data::{Points, Rows};
+use crate::data::{Dataset, Points, Rows};
 use crate::error::{advice, index, setting};
 use crate::math::kernels::TILE;
 use crate::math::packed::Symmetric;
@@ -39,9 +39,27 @@ impl Units {
 
     /// Copies up to [`TILE`] items, transposed and in z, to `tile` (`[n_dims][TILE]`).
     pub(super) fn load(&self, points: &Points, items: &[u32], tile: &mut [f64]) {
-        match points.rows() {
-            Rows::F64(rows) => self.load_rows(rows, items, |x| x, tile),
-            Rows::F32(rows) => self.load_rows(rows, items, f64::from, tile),
+        let Some(&first) = items.first() else { return };
+        if points.parts().is_empty() {
+            return self.load_block(points.block_of(first as usize), items, 0, tile);
+        }
+        for (slot, item) in items.iter().enumerate() {
+            let block = points.block_of(*item as usize);
+            self.load_block(block, std::slice::from_ref(item), slot, tile);
+        }
+    }
+
+    /// The same of items that are in one place, to slots from `slot` on.
+    fn load_block(
+        &self,
+        (rows, first): (Rows<'_>, usize),
+        items: &[u32],
+        slot: usize,
+        tile: &mut [f64],
+    ) {
+        match rows {
+            Rows::F64(rows) => self.load_rows(rows, first, items, |x| x, slot, tile),
+            Rows::F32(rows) => self.load_rows(rows, first, items, f64::from, slot, tile),
         }
     }
 
@@ -49,13 +67,15 @@ impl Units {
     fn load_rows<T: Copy>(
         &self,
         rows: &[T],
+        first: usize,
         items: &[u32],
         wide: impl Fn(T) -> f64,
+        slot: usize,
         tile: &mut [f64],
     ) {
         let d = self.shift.len();
-        for (slot, &n) in items.iter().enumerate() {
-            let at = n as usize * d;
+        for (slot, &n) in (slot..).zip(items) {
+            let at = (n as usize - first) * d;
             self.load_row(rows[at..at + d].iter().map(|&x| wide(x)), slot, tile);
         }
     }

@@ -115,7 +115,7 @@ impl<'a> Gather<'a> {
         let all = builder.finish(path, n_docs, found.len() as u64, None)?.with_vocabulary(found)?;
         let docs = match names {
             Some(names) => words::matched(all, &names.into_vocabulary()?)?.0,
-            None if model.is_some() => all,
+            None if model.is_some() => all.with_all_words(),
             None => choose(path, all, options)?,
         };
         let docs = match ids.is_empty() {
@@ -143,15 +143,31 @@ fn gaps_note(path: &Path, gaps: u64, n_docs: u64, holder: &str) -> Advice {
 
 /// The documents with the words that are neither too rare nor too common.
 fn choose(path: &Path, docs: Docs, options: &DocsOptions) -> Result<Docs> {
-    let n_docs = docs.n_items();
+    let (counts, frequencies) = (docs.word_counts(), docs.doc_frequencies());
+    let names = docs.vocabulary().names().unwrap_or_default();
+    let kept = kept_words(path, docs.n_items(), names, &counts, &frequencies, options)?;
+    let mut numbers = vec![None; names.len()];
+    kept.iter().zip(0..).for_each(|(&v, number)| numbers[v] = Some(number));
+    let vocabulary = Vocabulary::named(kept.iter().map(|&v| names[v].clone()).collect())?;
+    words::renumbered(&docs, &numbers, vocabulary)
+}
+
+/// The words, by their places in `names`, that are neither too rare nor too common, in the order of their names.
+/// Messages are about `path`.
+pub(crate) fn kept_words(
+    path: &Path,
+    n_docs: usize,
+    names: &[String],
+    counts: &[f64],
+    frequencies: &[u32],
+    options: &DocsOptions,
+) -> Result<Vec<usize>> {
     let min_docs = match options.min_docs {
         Some(min_docs) => min_docs as usize,
         None => (n_docs / 100).clamp(1, MIN_DOCS),
     };
     let max_docs = options.max_docs.unwrap_or(if n_docs < FEW_DOCS { 1.0 } else { MAX_DOCS });
     let most = max_docs * n_docs as f64;
-    let (counts, frequencies) = (docs.word_counts(), docs.doc_frequencies());
-    let names = docs.vocabulary().names().unwrap_or_default();
     let mut kept: Vec<usize> = (0..names.len())
         .filter(|&v| frequencies[v] as usize >= min_docs && f64::from(frequencies[v]) <= most)
         .collect();
@@ -182,10 +198,7 @@ fn choose(path: &Path, docs: Docs, options: &DocsOptions) -> Result<Docs> {
     });
     kept.truncate(options.max_words.unwrap_or(MAX_WORDS));
     kept.sort_unstable_by(|&a, &b| names[a].cmp(&names[b]));
-    let mut numbers = vec![None; names.len()];
-    kept.iter().zip(0..).for_each(|(&v, number)| numbers[v] = Some(number));
-    let vocabulary = Vocabulary::named(kept.iter().map(|&v| names[v].clone()).collect())?;
-    words::renumbered(&docs, &numbers, vocabulary)
+    Ok(kept)
 }
 
 /// Which words count.

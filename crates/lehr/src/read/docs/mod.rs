@@ -27,15 +27,18 @@ mod zip;
 
 use std::path::Path;
 
+use super::open_shards;
 use super::source::{Needed, Source, plain_file};
 use crate::data::{self, Docs, Vocabulary};
 use crate::error::{advice, setting};
+use crate::shards::ShardFolder;
 use crate::{Error, Result};
 
 pub use options::{CorpusFormat, DOCS, DocsOptions, StopWords};
 pub use words::Unknown;
 
 use gather::Gather;
+pub(crate) use gather::kept_words;
 use lines::Lines;
 use vocab::Names;
 
@@ -125,8 +128,18 @@ pub fn docs_with(
     words::matched(docs, vocabulary)
 }
 
+/// Reads one file of a corpus that has others: of a text, all words that may count, for [`kept_words`] to choose from.
+pub(crate) fn docs_with_all_words(path: &Path, options: &DocsOptions) -> Result<Docs> {
+    let nothing = Vocabulary::named(Vec::new())?;
+    read(path, options, options.vocab.is_none().then_some(&nothing))
+}
+
 /// Reads a corpus; of a text for a model's vocabulary, all words.
 fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Result<Docs> {
+    if ShardFolder::is(path) {
+        let asked = DocsOptions { ids: false, ..options.clone() };
+        return open_shards(path, asked != DocsOptions::default());
+    }
     let mut source = Source::open(path, &NEEDED)?;
     let binary = recognise::binary(&source, options.format)?;
     let (format, input) = match binary {

@@ -1,0 +1,345 @@
+"""Workers on Ray: starts them, gives them the tasks of a round, and does not wait for those that are lost."""
+
+import sys
+import time
+import warnings
+from statistics import median
+
+import numpy as np
+
+from . import _lehr, errors
+from .errors import LehrError, MissingPackageError, WorkerError
+
+# Seconds that a worker has to come up, and to do its first task, for which it opens and checks its shards.
+_START = 120.0
+_FIRST = 600.0
+# Without a deadline of the user's, a worker is given up that takes so many times as long as is usual, and at least so
+# many seconds.
+_TIMES, _LEAST = 10.0, 30.0
+# A worker is told of that takes so many times as long as the others, and so many seconds more.
+_STRAGGLES, _STRAGGLES_BY = 3.0, 1.0
+# So many workers may be lost in one round before that is taken for more than bad luck.
+_LOSSES = 5
+
+
+class StragglerWarning(UserWarning):
+    """A worker takes much longer than the others, or was replaced."""
+
+
+def ray_package():
+    """Ray, or an error that says how to get it."""
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingPackageError("lehr.distributed needs Ray; install it with: pip install 'lehr[ray]'") from error
+    return ray
+
+
+class Cluster:
+    """A connection to Ray, which is ended again if it was made here."""
+
+    def __init__(self, address, cpus, memory=None):
+        self.ray = ray = ray_package()
+        self.own = not ray.is_initialized()
+        if not self.own:
+            return
+        where = "on this machine" if address is None else f"at {address}"
+        options = {"log_to_driver": False, "logging_level": "ERROR"}
+        if address is None:
+            options |= {"address": "local", "num_cpus": cpus, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+            options |= {} if memory is None else {"object_store_memory": memory}
+        else:
+            options |= {"address": address}
+        try:
+            ray.init(**options)
+        except Exception as error:  # whatever Ray raises: it has no class of its own for this
+            ray.shutdown()
+            first = str(error).strip().splitlines()
+            raise WorkerError(
+                f"Ray cannot be reached {where}: {first[0] if first else type(error).__name__}; "
+                "start it by hand ('ray start --head') to see why, or fit without it"
+            ) from error
+
+    def __enter__(self):
+        return self.ray
+
+    def __exit__(self, *_):
+        if self.own:
+            self.ray.shutdown()
+
+
+class Actor:
+    """What runs in a worker's process."""
+
+    def __init__(self, folder, threads):
+        self.folder, self.threads, self.worker = folder, threads, None
+
+    def load(self, model):
+        """Takes the model; any error as a pair of its class and its text."""
+        return _answered(self._load, model)
+
+    def _load(self, model):
+        self.worker = _lehr.Worker(model, self.folder, self.threads)
+
+    def run(self, common, parts, tasks):
+        """The replies to tasks, or an error."""
+        return _answered(self.worker.run, common, parts, tasks)
+
+    def transform(self, estimator, file, out):
+        """Writes what an estimator makes of a shard."""
+        return _answered(_transformed, estimator, file, out)
+
+
+def _transformed(estimator, file, out):
+    from os import replace
+
+    method = estimator.transform if hasattr(estimator, "transform") else estimator.predict_proba
+    numbers = method(file)
+    with open(f"{out}.part", "wb") as whole:
+        np.save(whole, numbers)
+    replace(f"{out}.part", out)
+    return len(numbers)
+
+
+def _answered(call, *args):
+    """What a call returns, or the error that it raises as a pair: errors of ours need not survive a pickle."""
+    try:
+        return None, call(*args)
+    except LehrError as error:
+        return (type(error).__name__, str(error)), None
+
+
+def opened(answer):
+    """What a worker has returned; raises what it has raised."""
+    error, result = answer
+    if error is None:
+        return result
+    name, text = error
+    kind = getattr(errors, name, LehrError)
+    raise (errors.DataError if kind is errors.SettingError else kind)(text)
+
+
+class Slot:
+    """A place for a worker: a new one comes here when the old one is lost."""
+
+    def __init__(self, number):
+        self.number, self.actor, self.loading, self.ready, self.fresh = number, None, None, False, True
+
+
+class Job:
+    """Tasks that a worker was given in this round."""
+
+    def __init__(self, slot, places, fresh):
+        self.slot, self.places, self.fresh, self.began = slot, places, fresh, time.monotonic()
+
+
+class Crew:
+    """The workers of a fit; the compiled part calls `model`, `begin` and `poll`."""
+
+    def __init__(self, ray, folder, workers, threads, timeout=None, verbose=False):
+        self.ray, self.folder, self.threads, self.timeout, self.verbose = ray, folder, threads, timeout, verbose
+        self.remote = ray.remote(num_cpus=threads, max_restarts=0, max_task_retries=0)(Actor)
+        self.slots = [Slot(number) for number in range(workers)]
+        self.packed, self.jobs, self.replies, self.tasks = None, {}, [], []
+        self.usual, self.times, self.told = None, [], set()
+        self.report = {"workers": workers, "rounds": 0, "bytes_out": 0, "bytes_in": 0, "seconds": 0.0, "replaced": 0}
+        self.losses, self.shown = 0, 0.0
+
+    # What the compiled part calls.
+
+    def model(self, model):
+        """Gives the workers a model, and starts those that there are not yet."""
+        self.packed = self.ray.put(model)
+        for slot in self.slots:
+            self._load(slot)
+        self._wait_until_ready(all_of_them=True)
+
+    def begin(self, common, tasks):
+        """Gives out the tasks of a round."""
+        self._give_up_round()
+        self.began, self.losses, self.told = time.monotonic(), 0, set()
+        self.common, self.tasks = self.ray.put(common), tasks
+        self.replies = [None] * len(tasks)
+        self.report["bytes_out"] += sum(task.nbytes for _, task in tasks)
+        self.size = common.nbytes
+        self._assign(range(len(tasks)))
+
+    def poll(self, seconds):
+        """All replies, in the order of the tasks; None if some are not there after so many seconds."""
+        if self.jobs:
+            done, _ = self.ray.wait(list(self.jobs), num_returns=len(self.jobs), timeout=seconds)
+            for ref in done:
+                self._take(ref)
+            if self.jobs:
+                self._look_at_the_late()
+                return None
+        replies, self.replies = self.replies, []
+        self._note(time.monotonic() - self.began, replies)
+        self.common = None
+        return replies
+
+    # What happens in between.
+
+    def _load(self, slot):
+        """Starts the worker of a slot, if there is none, and sends it the model."""
+        if slot.actor is None:
+            slot.actor, slot.fresh = self.remote.remote(self.folder, self.threads), True
+        slot.loading, slot.ready = slot.actor.load.remote(self.packed), False
+        slot.since = time.monotonic()
+
+    def _wait_until_ready(self, all_of_them=False):
+        """Waits for workers that are coming up: for all, or for one; raises if there is none."""
+        give_up = time.monotonic() + max(_START, self.timeout or 0.0)
+        while True:
+            self._see_who_is_ready()
+            ready = [slot for slot in self.slots if slot.ready]
+            if len(ready) == len(self.slots) or (ready and not all_of_them):
+                return
+            coming = [slot.loading for slot in self.slots if not slot.ready]
+            if time.monotonic() > give_up or not coming:
+                break
+            self.ray.wait(coming, timeout=0.5)
+        if not ready:
+            raise WorkerError(
+                f"none of {len(self.slots)} workers with {self.threads} threads came up; Ray has "
+                f"{self.ray.cluster_resources().get('CPU', 0):g} processors: give fewer workers or threads"
+            )
+        text = f"{len(self.slots) - len(ready)} of {len(self.slots)} workers have not come up; the others do all the work"
+        warnings.warn(text, StragglerWarning, stacklevel=2)
+
+    def _see_who_is_ready(self):
+        for slot in self.slots:
+            if slot.ready or slot.loading is None or not self.ray.wait([slot.loading], timeout=0)[0]:
+                continue
+            try:
+                opened(self.ray.get(slot.loading))
+                slot.ready = True
+            except self.ray.exceptions.RayError as error:
+                self._lost(slot, error)
+
+    def _assign(self, places):
+        """Gives tasks to workers that are there: each has shards of its own, which it has opened already."""
+        self._see_who_is_ready()
+        if not any(slot.ready for slot in self.slots):
+            self._wait_until_ready()
+        ready = [slot for slot in self.slots if slot.ready]
+        shares = {}
+        for place in places:
+            part = self.tasks[place][0]
+            home = self.slots[part % len(self.slots)]
+            slot = home if home.ready else ready[part % len(ready)]
+            shares.setdefault(slot.number, []).append(place)
+        for number, own in shares.items():
+            slot = self.slots[number]
+            parts, tasks = [self.tasks[place][0] for place in own], [self.tasks[place][1] for place in own]
+            self.jobs[slot.actor.run.remote(self.common, parts, tasks)] = Job(slot, own, slot.fresh)
+            self.report["bytes_out"] += self.size
+
+    def _take(self, ref):
+        """Takes the replies of a worker; if it is lost, others get its tasks."""
+        job = self.jobs.pop(ref)
+        try:
+            replies = opened(self.ray.get(ref))
+        except self.ray.exceptions.RayTaskError as error:
+            raise WorkerError(f"a worker failed: {error}") from error
+        except self.ray.exceptions.RayError as error:
+            self._lost(job.slot, error)
+            self._assign(job.places)
+            return
+        job.slot.fresh = False
+        self.times.append(time.monotonic() - job.began)
+        for place, reply in zip(job.places, replies):
+            self.replies[place] = reply
+
+    def _look_at_the_late(self):
+        """Tells of workers that take long, and gives up those that take too long."""
+        now, usual = time.monotonic(), median(self.times[-200:]) if self.times else None
+        for ref, job in list(self.jobs.items()):
+            took, deadline = now - job.began, self._deadline(job, usual)
+            late = usual is not None and not job.fresh and took > max(_STRAGGLES * usual, usual + _STRAGGLES_BY)
+            if late and job.slot.number not in self.told:
+                self.told.add(job.slot.number)
+                text = f"worker {job.slot.number} has been at work for {took:.1f} s; {usual:.2g} s are usual"
+                warnings.warn(text, StragglerWarning, stacklevel=2)
+            if took > deadline:
+                del self.jobs[ref]
+                self._lost(job.slot, f"it has not answered for {took:.1f} s")
+                self._assign(job.places)
+
+    def _deadline(self, job, usual):
+        if self.timeout is not None:
+            return self.timeout
+        return _FIRST if job.fresh or usual is None else max(_LEAST, _TIMES * usual)
+
+    def _lost(self, slot, why):
+        """Replaces the worker of a slot."""
+        self.losses += 1
+        self.report["replaced"] += 1
+        first = str(why).strip().splitlines()
+        why = first[0] if first else type(why).__name__
+        if self.losses > _LOSSES + len(self.slots):
+            raise WorkerError(f"{self.losses} workers were lost in one round; the last: {why}")
+        warnings.warn(f"worker {slot.number} is lost and replaced: {why}", StragglerWarning, stacklevel=2)
+        if slot.actor is not None:
+            self.ray.kill(slot.actor, no_restart=True)
+        slot.actor = None
+        self._load(slot)
+
+    def _give_up_round(self):
+        """Drops a round that a stop has cut short; a worker that is still at it does it for nobody."""
+        self.jobs, self.replies, self.common = {}, [], None
+
+    def _note(self, seconds, replies):
+        report = self.report
+        report["rounds"] += 1
+        report["seconds"] += seconds
+        report["bytes_in"] += sum(reply.nbytes for reply in replies)
+        if self.verbose and time.monotonic() - self.shown > 0.2:
+            self.shown = time.monotonic()
+            print("\r\x1b[K" + self.line(), end="", file=sys.stderr, flush=True)
+
+    def line(self):
+        """How it goes, for people."""
+        report, rounds = self.report, max(self.report["rounds"], 1)
+        workers = sum(slot.ready for slot in self.slots)
+        return (
+            f"lehr: round {report['rounds']}  {workers} workers  {1e3 * report['seconds'] / rounds:.0f} ms, "
+            f"{report['bytes_out'] / rounds / 1e6:.2f} MB out and {report['bytes_in'] / rounds / 1e6:.2f} MB in a round"
+        )
+
+    def end(self):
+        """Ends the workers."""
+        if self.verbose and self.report["rounds"]:
+            print("\r\x1b[K" + self.line(), file=sys.stderr)
+        for slot in self.slots:
+            if slot.actor is not None:
+                self.ray.kill(slot.actor, no_restart=True)
+
+    def transform(self, jobs, estimator):
+        """Has an estimator applied to files; `jobs` are pairs of a file and what to write."""
+        kept, left, under_way, losses = self.ray.put(estimator), list(jobs), {}, 0
+        for slot in self.slots:
+            slot.actor = self.remote.remote(self.folder, self.threads)
+        idle = list(self.slots)
+        while left or under_way:
+            while left and idle:
+                slot, job = idle.pop(), left.pop(0)
+                under_way[slot.actor.transform.remote(kept, *job)] = (slot, job, time.monotonic())
+            done, _ = self.ray.wait(list(under_way), timeout=0.5)
+            late = [ref for ref, (_, _, began) in under_way.items() if time.monotonic() - began > (self.timeout or _FIRST)]
+            for ref in {*done, *late}:
+                slot, job, _ = under_way.pop(ref)
+                idle.append(slot)
+                try:
+                    if ref not in done:
+                        raise self.ray.exceptions.GetTimeoutError("it has not answered in time")
+                    opened(self.ray.get(ref))
+                except self.ray.exceptions.RayTaskError as error:
+                    raise WorkerError(f"{job[0]}: a worker failed: {error}") from error
+                except self.ray.exceptions.RayError as error:
+                    losses += 1
+                    if losses > _LOSSES + len(self.slots):
+                        raise WorkerError(f"{losses} workers were lost; the last at {job[0]}") from error
+                    left.append(job)
+                    self.ray.kill(slot.actor, no_restart=True)
+                    slot.actor = self.remote.remote(self.folder, self.threads)

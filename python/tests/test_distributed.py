@@ -1,0 +1,328 @@
+"""Fits on Ray: the bits of one machine on any workers, whoever is lost; and what is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import lehr
+from lehr import distributed as ld
+from lehr import errors
+
+ray = pytest.importorskip("ray")
+
+STORE = 100 * 2**20
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Ray on this machine, for all tests of this file."""
+    ray.init(
+        address="local",
+        num_cpus=8,
+        include_dashboard=False,
+        object_store_memory=STORE,
+        log_to_driver=False,
+        logging_level="ERROR",
+        _node_ip_address="127.0.0.1",
+    )
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory):
+    """Four shards of 240 documents."""
+    rng = np.random.default_rng(1)
+    about = rng.dirichlet(np.full(60, 0.1), size=4)
+    shares = rng.dirichlet(np.full(4, 0.3), size=240)
+    counts = rng.poisson(40 * shares @ about)
+    folder = tmp_path_factory.mktemp("docs")
+    # As two files, whose words have the same numbers.
+    for name, part in (("a", counts[:100]), ("b", counts[100:])):
+        scipy.sparse.save_npz(folder / f"{name}.npz", scipy.sparse.csr_matrix(part.astype(np.float64)))
+    made = ld.shard(folder / "*.npz", folder / "docs.shards", 4)
+    assert (made["rows"], made["columns"], made["tokens"]) == (240, 60, counts.sum())
+    assert [entry["rows"] for entry in made["shards"]] == [60] * 4
+    return folder / "docs.shards"
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory):
+    """Three shards of 1500 points."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1500, 3)) + 4 * rng.integers(3, size=(1500, 1))
+    folder = tmp_path_factory.mktemp("points")
+    np.save(folder / "x.npy", X)
+    ld.shard(folder / "x.npy", folder / "points.shards", 3, kind="points")
+    return folder / "points.shards"
+
+
+def lda(**given):
+    return lehr.LatentDirichletAllocation(
+        4, **{"learning_method": "online", "batch_size": 64, "max_iter": 3, "random_state": 5, "effective_batch_size": 9, **given}
+    )
+
+
+def gmm(**given):
+    return lehr.BayesianGaussianMixture(3, **{"max_iter": 8, "tol": 0, "random_state": 5, "effective_batch_size": 300, **given})
+
+
+def same(found, expected):
+    """Whether two fits have the same bits, bounds included."""
+    if hasattr(expected, "components_"):
+        np.testing.assert_array_equal(found.components_, expected.components_)
+        assert found.bound_ == expected.bound_
+    else:
+        np.testing.assert_array_equal(found.means_, expected.means_)
+        np.testing.assert_array_equal(found.covariances_, expected.covariances_)
+    np.testing.assert_array_equal(found.trace_["bound"], expected.trace_["bound"])
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, pytest.param(7, marks=pytest.mark.nightly)])
+def test_the_bits_of_one_machine(cluster, docs, points, workers):
+    here = lda(n_jobs=2).fit(docs)
+    there = ld.fit(lda(n_jobs=1), docs, workers=workers)
+    same(there, here)
+    assert there.n_features_in_ == 60 and there.transform(np.ones((2, 60))).shape == (2, 4)
+    assert there.workers_["rounds"] >= there.n_steps_ and there.workers_["bytes_in"] > 0
+    full = {"learning_method": "batch", "effective_batch_size": None}
+    same(ld.fit(lda(**full), docs, workers=workers), lda(**full).fit(docs))
+    same(ld.fit(gmm(), points, workers=workers), gmm().fit(points))
+    same(ld.fit(gmm(batch_size=200), points, workers=workers, threads=2), gmm(batch_size=200).fit(points))
+
+
+def worker_processes():
+    """The processes of workers that are up."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+                if file.read().startswith("ray::Actor"):
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+class Killer(threading.Thread):
+    """Kills a worker's process while a fit runs, `times` times."""
+
+    def __init__(self, times=1, signal_=signal.SIGKILL):
+        super().__init__(daemon=True)
+        self.times, self.signal, self.killed, self.over = times, signal_, [], False
+
+    def run(self):
+        while len(self.killed) < self.times and not self.over:
+            alive = [pid for pid in worker_processes() if pid not in self.killed]
+            if alive:
+                time.sleep(0.3)
+                try:
+                    os.kill(alive[0], self.signal)
+                    self.killed.append(alive[0])
+                except OSError:
+                    pass
+            time.sleep(0.05)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.join()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes")
+@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.nightly)])
+def test_a_killed_worker_is_replaced_and_changes_nothing(cluster, docs, times):
+    long = {"max_iter": 400 if times == 1 else 1500}
+    with Killer(times) as killer:
+        there = ld.fit(lda(**long), docs, workers=2)
+    assert len(killer.killed) == times
+    assert there.workers_["replaced"] >= 1
+    same(there, lda(**long).fit(docs))
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes")
+def test_a_worker_that_sleeps_past_the_deadline_is_replaced(cluster, docs):
+    with warnings.catch_warnings(record=True) as told, Killer(1, signal.SIGSTOP) as killer:
+        warnings.simplefilter("always")
+        there = ld.fit(lda(max_iter=400), docs, workers=2, timeout=3.0)
+    assert len(killer.killed) == 1 and there.workers_["replaced"] >= 1
+    assert any(issubclass(warning.category, ld.StragglerWarning) for warning in told)
+    same(there, lda(max_iter=400).fit(docs))
+
+
+DRIVER = """
+import sys
+from test_distributed import ld, lda
+ld.fit(lda(max_iter=250), sys.argv[1], workers=2, save=sys.argv[2], every=20, object_store_memory=100 * 2**20)
+"""
+
+
+def test_a_killed_driver_is_resumed_with_other_workers(cluster, docs, tmp_path):
+    run = tmp_path / "run"
+    command = [sys.executable, "-c", DRIVER, str(docs), str(run)]
+    driver = subprocess.Popen(command, start_new_session=True, cwd=os.path.dirname(__file__))
+    try:
+        deadline = time.monotonic() + 120
+        while not (run / "checkpoint.previous.safetensors").exists():
+            assert driver.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        with pytest.raises(errors.RunError, match="another lehr"):
+            ld.resume(run, workers=1)
+    finally:
+        # With its own Ray: it is alone in its group.
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait()
+    assert 0 < lehr.load(run).n_steps_ < 1000
+    there = ld.resume(run, workers=3)
+    here = lda(max_iter=250).fit(docs)
+    assert there.n_steps_ == here.n_steps_ == 1000 and there.workers_["workers"] == 3
+    np.testing.assert_array_equal(there.components_, here.components_)
+    np.testing.assert_array_equal(there.trace_["bound"], here.trace_["bound"])
+
+
+def test_a_changed_shard_is_refused_with_its_name(cluster, docs, tmp_path):
+    import shutil
+
+    folder = tmp_path / "changed.shards"
+    shutil.copytree(docs, folder)
+    data = bytearray((folder / "00002.lehr").read_bytes())
+    data[4096 + 6] ^= 1  # a count
+    (folder / "00002.lehr").write_bytes(data)
+    for fit in (lambda: ld.fit(lda(), folder, workers=2), lambda: lda().fit(folder)):
+        with pytest.raises(errors.FormatError, match="00002.lehr: is not the shard any more"):
+            fit()
+    (folder / "00001.lehr").write_bytes(b"")
+    with pytest.raises(errors.FormatError, match="00001.lehr.*0 bytes"):
+        ld.fit(lda(), folder)
+
+
+def test_transform_writes_a_file_for_each_shard(cluster, docs, points, tmp_path):
+    fitted = lda().fit(docs)
+    files = ld.transform(fitted, docs, tmp_path / "theta", workers=2)
+    assert [file.name for file in files] == [f"{n:05}.npy" for n in range(4)]
+    found = np.concatenate([np.load(file) for file in files])
+    np.testing.assert_array_equal(found, fitted.transform(docs))
+    mixture = gmm().fit(points)
+    files = ld.transform(mixture, points, tmp_path / "shares", workers=1)
+    np.testing.assert_array_equal(np.concatenate([np.load(file) for file in files]), mixture.predict_proba(points))
+    with pytest.raises(errors.DataError, match="holds 00000.npy already"):
+        ld.transform(fitted, docs, tmp_path / "theta")
+
+
+def test_shards_of_texts_have_one_vocabulary(tmp_path):
+    (tmp_path / "a.txt").write_text("apple banana\nbanana cherry\n" * 10)
+    (tmp_path / "b.txt").write_text("cherry damson\ndamson banana\n" * 10)
+    both = tmp_path / "both.txt"
+    both.write_text((tmp_path / "a.txt").read_text() + (tmp_path / "b.txt").read_text())
+    folder = tmp_path / "words.shards"
+    made = ld.shard([tmp_path / "a.txt", tmp_path / "b.txt"], folder, 3, options={"max_docs": 0.6})
+    assert (made["rows"], made["columns"], made["tokens"]) == (40, 4, 80)
+    assert sorted(os.listdir(folder)) == ["00000.lehr", "00001.lehr", "00002.lehr", "manifest.json", "vocabulary.json"]
+    from_shards = lehr.LatentDirichletAllocation(2, random_state=0).fit(folder)
+    from_file = lehr.LatentDirichletAllocation(2, random_state=0, data_options={"max_docs": 0.6}).fit(both)
+    np.testing.assert_allclose(from_shards.components_, from_file.components_, rtol=1e-4)
+    assert from_shards._facts["words"] == from_file._facts["words"] == ["apple", "banana", "cherry", "damson"]
+
+
+def test_what_cannot_be_done_is_refused_in_words(docs, points, tmp_path, monkeypatch):
+    with pytest.raises(errors.SettingError, match="holdout"):
+        ld.fit(lda(holdout=0.1), docs)
+    with pytest.raises(errors.SettingError, match="workers = 0"):
+        ld.fit(lda(), docs, workers=0)
+    with pytest.raises(errors.SettingError, match="timeout"):
+        ld.fit(lda(), docs, timeout=-1)
+    with pytest.raises(TypeError, match="ProbabilisticMatrixFactorization is fitted on one machine"):
+        ld.fit(lehr.ProbabilisticMatrixFactorization(2), docs)
+    with pytest.raises(errors.FormatError, match="has shards of documents, and points are needed"):
+        ld.fit(gmm(), docs)
+    with pytest.raises(errors.FormatError, match="no folder of shards"):
+        ld.fit(lda(), tmp_path)
+    with pytest.raises(errors.MissingFileError, match="no file is called like this"):
+        ld.shard(tmp_path / "*.parquet", tmp_path / "x.shards")
+    with pytest.raises(errors.SettingError, match="at most 1500"):
+        ld.shard(points.parent / "x.npy", tmp_path / "many.shards", 1501, kind="points")
+    with pytest.raises(errors.LehrError, match="holds manifest.json already|holds .* already"):
+        ld.shard(points.parent / "x.npy", docs, 2, kind="points")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(errors.MissingPackageError, match=r"pip install 'lehr\[ray\]'"):
+        ld.fit(lda(), docs)
+
+
+def test_ray_that_cannot_start_says_so(docs, monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+
+    def init(**_):
+        raise ConnectionError("could not connect")
+
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(errors.WorkerError, match="cannot be reached at host:1234: could not connect"):
+        ld.fit(lda(), docs, address="host:1234")
+
+
+def test_the_document_runs(cluster, tmp_path, monkeypatch):
+    document = (Path(__file__).resolve().parents[2] / "docs" / "DISTRIBUTED.md").read_text(encoding="utf-8")
+    program = document.split("```python\n")[1].split("```")[0]
+    rng = np.random.default_rng(0)
+    words = np.array("river bank water boat money loan rate credit game team goal score".split())
+    lines = [json.dumps({"text": " ".join(rng.choice(words[4 * (n % 3) :][:4], size=20))}) + "\n" for n in range(120)]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "articles").mkdir()
+    (tmp_path / "articles" / "a.jsonl").write_text("".join(lines[:70]))
+    (tmp_path / "articles" / "b.jsonl").write_text("".join(lines[70:]))
+    (tmp_path / "more.jsonl").write_text("".join(lines[:3]))
+    exec(program, {})  # noqa: S102
+    assert sorted(path.name for path in (tmp_path / "theta").iterdir()) == [f"{n:05}.npy" for n in range(4)]
+    assert lehr.load(tmp_path / "runs" / "news").n_components == 5
+
+
+def test_the_program(docs, tmp_path):
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "lehr.distributed", "fit", "lda", str(docs), "-k", "3", "--batch", "64", "--quiet"]
+    done = subprocess.run([*command, "-o", str(run)], capture_output=True, check=False, text=True, timeout=180)
+    assert done.returncode == 0 and "steps, bound" in done.stdout, done.stderr
+    assert lehr.load(run).n_components == 3
+    done = subprocess.run([*command, "-o", str(run)], capture_output=True, check=False, text=True, timeout=180)
+    assert done.returncode == 1 and done.stderr.startswith("error: "), done.stderr
+
+
+@pytest.mark.nightly
+def test_a_small_object_store_stays_flat(docs, points):
+    assert not ray.is_initialized() or ray.shutdown() is None
+    ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        object_store_memory=200 * 2**20,
+        log_to_driver=False,
+        _node_ip_address="127.0.0.1",
+    )
+    try:
+        # Each round carries more than a thousandth of the store.
+        there = ld.fit(lda(n_init=1, max_iter=700, batch_size=80), docs, workers=2)
+        assert there.workers_["rounds"] >= 2000
+        free = ray.available_resources().get("object_store_memory", 0)
+        assert free > 0.9 * 200 * 2**20
+    finally:
+        ray.shutdown()
