@@ -45,6 +45,8 @@ pub struct Docs {
     items: Option<Arc<[u32]>>,
     /// What each document of the corpus is called, if they have names.
     ids: Option<Arc<[String]>>,
+    /// How the text of each document of the corpus begins, if it was kept.
+    texts: Option<Arc<[String]>>,
     /// What someone who reads them should know.
     notes: Vec<Advice>,
     /// Documents read from a converted file since its memory was last let go.
@@ -159,8 +161,9 @@ impl Docs {
     }
 
     fn of(corpus: Corpus, vocabulary: Vocabulary) -> Self {
-        let (items, ids, notes, read) = (None, None, Vec::new(), Arc::default());
-        Docs { corpus: Arc::new(corpus), vocabulary, items, ids, notes, read }
+        let (items, ids, texts) = (None, None, None);
+        let (notes, read) = (Vec::new(), Arc::default());
+        Docs { corpus: Arc::new(corpus), vocabulary, items, ids, texts, notes, read }
     }
 
     /// A corpus left in the converted file that it was opened from.
@@ -220,6 +223,26 @@ impl Docs {
         })
     }
 
+    /// The same documents with how the text of each begins.
+    pub fn with_texts(mut self, texts: Vec<String>) -> Result<Self> {
+        if self.items.is_some() || texts.len() != self.n_items() {
+            return Err(Error::data(format!(
+                "{} texts for {} documents; give one for each document of a whole corpus",
+                texts.len(),
+                self.n_items()
+            )));
+        }
+        self.texts = Some(texts.into());
+        Ok(self)
+    }
+
+    /// How the text of document `n` begins, if that was kept
+    /// ([`DocsOptions::texts`](crate::read::DocsOptions::texts)).
+    pub fn text(&self, n: usize) -> Option<&str> {
+        let n = self.items.as_ref().map_or(n, |items| items[n] as usize);
+        self.texts.as_ref()?.get(n).map(String::as_str)
+    }
+
     /// The same documents, with one more thing that their reader should know.
     pub(crate) fn with_note(mut self, note: Advice) -> Self {
         self.notes.push(note);
@@ -229,6 +252,7 @@ impl Docs {
     /// With the ids and notes of `docs`, of which these are all with other words.
     pub(crate) fn told_as(mut self, docs: &Docs) -> Self {
         self.ids = docs.ids().map(Into::into);
+        self.texts.clone_from(&docs.texts);
         self.notes.clone_from(&docs.notes);
         self
     }
@@ -331,6 +355,7 @@ impl Docs {
             vocabulary: self.vocabulary.clone(),
             items: Some(items),
             ids: self.ids.clone(),
+            texts: self.texts.clone(),
             notes: self.notes.clone(),
             read: Arc::clone(&self.read),
         }
