@@ -60,6 +60,11 @@ fn is_noisy(seen: &Observation) -> bool {
     seen.effective < seen.batch as f64
 }
 
+/// Whether this is where a search stood: its winning kicks and its end.
+fn is_of_search(seen: &Observation) -> bool {
+    seen.event.is_some()
+}
+
 /// Whether a kick of a search has won here.
 fn is_win(seen: &Observation) -> bool {
     seen.event.as_ref().is_some_and(|event| event.get("kick").is_some())
@@ -103,8 +108,10 @@ fn drawn(
             panel = panel.shade(from.max(0.0), last);
         }
         for &start in &starts {
-            let all = points(&|seen| seen.restart == start && seen.run == 0);
-            let late: Vec<Point> = all.into_iter().filter(|point| point.0 >= from).collect();
+            let all =
+                points(&|seen| seen.restart == start && (seen.run == 0 || is_of_search(seen)));
+            let mut late: Vec<Point> = all.into_iter().filter(|point| point.0 >= from).collect();
+            late.sort_by(|a, b| a.0.total_cmp(&b.0));
             let line = Series::line(thinned(&late)).colour(Colour::BLUE);
             panel = panel.with(if start == shown { line } else { line.opacity(0.3).width(1.2) });
         }

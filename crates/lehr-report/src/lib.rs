@@ -27,12 +27,14 @@ mod page;
 pub mod ratings;
 mod several;
 mod spectrum;
+mod sweep;
 pub mod topics;
 
 pub use again::{configuration, quoted};
 pub use chart::{Cell, Chart, View};
 pub use head::{Number, method};
-pub use several::{Member, several};
+pub use several::{Alike, Member, several};
+pub use sweep::{recommendation, shapes, size_panels, sweep};
 
 use lehr::Result;
 use lehr::fit::Observation;
@@ -63,9 +65,8 @@ pub trait Reported: Shipped {
     /// What the model has to show.
     fn part(run: &Run<Self>, given: &Self::Given) -> Result<Part>;
 
-    /// What its components, topics or dimensions are, for comparisons with those of other fits: a row of numbers each,
-    /// whose dot products are 1 for the same and 0 for strangers. None if they cannot be told apart.
-    fn signatures(_run: &Run<Self>) -> Option<(&'static str, Vec<Vec<f32>>)> {
+    /// How much the components or topics of two fits have in common. None if they cannot be compared.
+    fn alike(_a: &Run<Self>, _b: &Run<Self>) -> Option<Alike> {
         None
     }
 }

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::chart::Chart;
 use crate::head::Number;
+use crate::several::Alike;
 use crate::{Part, Reported};
 use items::{Ill, Joined};
 use plane::Plane;
@@ -152,6 +153,16 @@ impl Reported for Mixture {
                 ),
             ));
         }
+        if numbers.len() < 3 {
+            let all = run.model.components(lambda);
+            let largest = all.iter().map(|c| c.weight).fold(0.0, f64::max);
+            numbers.push(Number::new(
+                "largest cluster",
+                format!("{} % of the items", rounded(100.0 * largest, 3)),
+                "The expected share of the component that has most of them. Nothing was held out, so that there is no \
+                 score of new items: --holdout 0.1 would make one.",
+            ));
+        }
         numbers
     }
 
@@ -175,10 +186,40 @@ impl Reported for Mixture {
         Ok(Part::Clusters(clusters(run, given)?))
     }
 
-    fn signatures(run: &Run<Self>) -> Option<(&'static str, Vec<Vec<f32>>)> {
-        let _ = run;
-        None
+    fn alike(a: &Run<Self>, b: &Run<Self>) -> Option<Alike> {
+        if a.config.frozen.units.shift.len() != b.config.frozen.units.shift.len() {
+            return None;
+        }
+        let (these, those) = (in_use(a), in_use(b));
+        let of = |one: &(usize, Vec<f64>, Vec<f64>)| {
+            those.iter().map(|other| overlap(one, other)).collect()
+        };
+        let number = |all: &[(usize, Vec<f64>, Vec<f64>)]| all.iter().map(|(k, ..)| *k).collect();
+        Some(Alike {
+            what: "component",
+            similarity: these.iter().map(of).collect(),
+            numbers: (number(&these), number(&those)),
+        })
     }
+}
+
+/// The components in use: number, mean and variances.
+fn in_use(run: &Run<Mixture>) -> Vec<(usize, Vec<f64>, Vec<f64>)> {
+    let lambda = run.lambda().table();
+    let all = run.model.components(lambda);
+    let of = |k: usize| (k, all[k].mean.clone(), variances(&all[k], run.config.params.covariance));
+    run.model.components_in_use(lambda).into_iter().map(of).collect()
+}
+
+/// How much two components overlap, column by column (Bhattacharyya): 1 for the same, 0 for strangers.
+fn overlap(a: &(usize, Vec<f64>, Vec<f64>), b: &(usize, Vec<f64>, Vec<f64>)) -> f64 {
+    let mut ln = 0.0;
+    for j in 0..a.1.len() {
+        let (u, v) = (a.2[j].max(1e-300), b.2[j].max(1e-300));
+        ln += 0.5 * (2.0 * (u * v).sqrt() / (u + v)).ln()
+            - 0.25 * (a.1[j] - b.1[j]).powi(2) / (u + v);
+    }
+    ln.exp()
 }
 
 fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {

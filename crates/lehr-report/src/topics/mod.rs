@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::chart::Chart;
 use crate::head::Number;
+use crate::several::Alike;
 use crate::{Part, Reported, spectrum};
 pub use documents::Document;
 pub use groups::Groups;
@@ -176,10 +177,27 @@ impl Reported for Lda {
         Ok(Part::Topics(topics(run, given)?))
     }
 
-    fn signatures(run: &Run<Self>) -> Option<(&'static str, Vec<Vec<f32>>)> {
-        let words = Words::of(run);
-        Some(("topic", (0..words.k).map(|k| words.root(k)).collect()))
+    fn alike(a: &Run<Self>, b: &Run<Self>) -> Option<Alike> {
+        let (these, those) = (Words::of(a), Words::of(b));
+        if !these.has_words_of(&those) {
+            return None;
+        }
+        let roots =
+            |words: &Words| -> Vec<Vec<f32>> { (0..words.k).map(|k| words.root(k)).collect() };
+        let (left, right) = (roots(&these), roots(&those));
+        let of = |one: &Vec<f32>| right.iter().map(|other| dot(one, other).min(1.0)).collect();
+        Some(Alike {
+            what: "topic",
+            similarity: left.par_iter().map(of).collect(),
+            numbers: ((0..these.k).collect(), (0..those.k).collect()),
+        })
     }
+}
+
+/// The sum of products, in blocks, so that the sum of many small numbers keeps its digits.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let block = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    a.chunks(256).zip(b.chunks(256)).map(|pair| f64::from(block(pair))).sum()
 }
 
 fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
@@ -282,11 +300,6 @@ fn coherence(
 fn similarities(words: &Words) -> Vec<f64> {
     let k = words.k;
     let roots: Vec<Vec<f32>> = (0..k).into_par_iter().map(|topic| words.root(topic)).collect();
-    let dot = |a: &[f32], b: &[f32]| -> f64 {
-        // In blocks, so that the sum of many small numbers keeps its digits.
-        let block = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
-        a.chunks(256).zip(b.chunks(256)).map(|pair| f64::from(block(pair))).sum()
-    };
     let rows: Vec<Vec<f64>> = (0..k)
         .into_par_iter()
         .map(|i| {

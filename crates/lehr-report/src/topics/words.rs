@@ -57,6 +57,11 @@ impl Words {
         Words { k, n_words, probable, marginal, names }
     }
 
+    /// Whether both have the same vocabulary.
+    pub fn has_words_of(&self, other: &Words) -> bool {
+        self.names == other.names
+    }
+
     /// p(w | k) of all words.
     pub fn topic(&self, k: usize) -> &[f64] {
         &self.probable[k * self.n_words..][..self.n_words]
