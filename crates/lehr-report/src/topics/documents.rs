@@ -153,10 +153,7 @@ fn of_text(text: &str, colour: impl Fn(&str) -> Option<usize>) -> (Vec<Piece>, b
     let shown: String = text.chars().take(LETTERS).collect();
     let cut = shown.len() < text.len();
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut add = |text: &str, colour: Option<usize>| match pieces.last_mut() {
-        Some(last) if last.colour.is_none() && colour.is_none() => last.text.push_str(text),
-        _ => pieces.push(Piece { text: text.to_string(), colour }),
-    };
+    let mut add = |text: &str, colour: Option<usize>| add(&mut pieces, text, colour);
     let is_word = |c: char| c.is_alphabetic();
     let mut rest = shown.as_str();
     while let Some(first) = rest.chars().next() {
@@ -167,6 +164,26 @@ fn of_text(text: &str, colour: impl Fn(&str) -> Option<usize>) -> (Vec<Piece>, b
         rest = after;
     }
     (pieces, cut)
+}
+
+/// Adds text to the piece before it if that has its colour, blanks between words of one colour included: pages with many
+/// pieces are large.
+fn add(pieces: &mut Vec<Piece>, text: &str, colour: Option<usize>) {
+    if let [.., before, blank] = pieces.as_mut_slice()
+        && colour.is_some()
+        && before.colour == colour
+        && blank.colour.is_none()
+        && blank.text == " "
+    {
+        before.text.push(' ');
+        before.text.push_str(text);
+        pieces.pop();
+        return;
+    }
+    match pieces.last_mut() {
+        Some(last) if last.colour == colour => last.text.push_str(text),
+        _ => pieces.push(Piece { text: text.to_string(), colour }),
+    }
 }
 
 /// The words of a document that has no text, those that it has most often first.
@@ -185,8 +202,8 @@ fn of_bag(
     for (word, count) in entries {
         let name = words.name(word);
         let text = if count == 1.0 { name.to_string() } else { format!("{name}\u{d7}{count}") };
-        pieces.push(Piece { text, colour: colour(word) });
-        pieces.push(Piece { text: " ".into(), colour: None });
+        add(&mut pieces, &text, colour(word));
+        add(&mut pieces, " ", None);
     }
     (pieces, cut, true)
 }
@@ -204,6 +221,9 @@ mod tests {
         let coloured: Vec<(&str, usize)> =
             pieces.iter().filter_map(|p| Some((p.text.as_str(), p.colour?))).collect();
         assert_eq!(coloured, [("Glass", 0), ("Élan", 1)]);
+        let (joined, _) = of_text("glass glass élan glass, glass", colour);
+        let texts: Vec<&str> = joined.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(texts, ["glass glass", " ", "élan", " ", "glass", ", ", "glass"]);
         let long = "é".repeat(LETTERS + 1);
         assert!(of_text(&long, colour).1 && !of_text(&long[2..], colour).1);
     }
