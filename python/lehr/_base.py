@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _lehr
@@ -236,6 +237,19 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=level_of_caller(),
             )
+
+    def _repr_html_(self) -> str:
+        """A small card of the fitted model for notebooks; before that, scikit-learn's own picture."""
+        return self._core.card() if "_core" in self.__dict__ else estimator_html_repr(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What notebooks ask for before they ask for HTML alone."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
+    def _write_report(self, path, html):
+        """Writes a page, whole or not at all."""
+        _lehr.write_whole(Path(path), html)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the fitted model as a run directory, which the command line reads as well.

@@ -110,6 +110,31 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         data = self._new_docs(X, "heldout_scores")
         return self._core.scores(data, self._threads_for(data))
 
+    def report(self, path: str | PathLike[str], X: Any = None, texts: Any = None, feature_names: Any = None) -> None:
+        """Write one page of HTML to look at the topics with: the same as ``lehr report``.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file to write; one that is there is replaced.
+        X : array-like or sparse matrix of shape (n_documents, n_features), default=None
+            Documents to show: those that each topic has most of. They become part of the file.
+        texts : list of str of length n_documents, default=None
+            The texts of `X`, of which the page shows the beginnings; without them it shows words.
+        feature_names : array-like of str of shape (n_features,), default=None
+            The words, e.g. those of a vectorizer; without them words are numbers, unless `X` had names in `fit`.
+        """
+        check_is_fitted(self, "_core")
+        core = self._core
+        if feature_names is not None:
+            core = core.with_words(_data.texts("feature_names", feature_names))
+        data = None if X is None else self._new_docs(X, "report")
+        if texts is not None:
+            if X is None:
+                raise ValueError("texts are those of X; give X, the counts of the same documents, as well")
+            texts = _data.texts("texts", texts)
+        self._write_report(path, core.report(self._threads(), data, texts))
+
     def save(self, path: str | PathLike[str], feature_names: Any = None) -> None:
         """Save the fitted model as a run directory, which the command line reads as well.
 

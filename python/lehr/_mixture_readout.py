@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,6 +165,26 @@ class MixtureReadout:
         """
         data = self._points(X)
         return self._core.impute(data, self._threads())
+
+    def report(self, path: str | PathLike[str], X: Any = None, texts: Any = None) -> None:
+        """Write one page of HTML to look at the clusters with: the same as ``lehr report``.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file to write; one that is there is replaced.
+        X : array-like of shape (n_samples, n_features), default=None
+            Items to draw, and to look among for those that are explained least. They become part of the file.
+        texts : list of str of length n_samples, default=None
+            What each of these is called.
+        """
+        check_is_fitted(self, "_core")
+        data = None if X is None else self._points(X)
+        if texts is not None:
+            texts = _data.texts("texts", texts)
+            if X is None or len(texts) != len(X):
+                raise ValueError(f"texts are the names of the rows of X; there are {len(texts)} for other rows, or none")
+        self._write_report(path, self._core.report(self._threads(), data, texts))
 
     def sample(self, n_samples: int = 1) -> tuple[Floats, Whole]:
         """Draw items from the fitted mixture.

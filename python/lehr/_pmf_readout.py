@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -157,6 +158,10 @@ class PmfReadout:
             'rmse', 'mae', 'log_density' (mean log predictive density), 'coverage' (shares of the ratings inside
             their 50, 80 and 95 % intervals), 'unknown_users' and 'unknown_items'.
         """
+        return self._core.scores(self._ratings_of(X), self._threads())
+
+    def _ratings_of(self, X):
+        """Ratings by users of the fit, or by others where they have ids."""
         check_is_fitted(self, "_core")
         X = collected(X)
         data = self._with_ids(X, self._core)
@@ -168,7 +173,30 @@ class PmfReadout:
                     f"{matrix.shape[0]}; name users by ids in a data frame to score other selections"
                 )
             data = _ratings.from_matrix(matrix)
-        return self._core.scores(data, self._threads())
+        return data
+
+    def report(
+        self, path: str | PathLike[str], X: Any = None, texts: dict[Any, str] | None = None, users: Any = None
+    ) -> None:
+        """Write one page of HTML to look at the factorisation with: the same as ``lehr report``.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file to write; one that is there is replaced.
+        X : ratings, default=None
+            Ratings to measure errors and intervals on, in any form that `fit` takes; those that the model was fitted to
+            are left out.
+        texts : dict, default=None
+            What items are called, by their ids.
+        users : list, default=None
+            The ids of users to recommend to; by default nine with few to many ratings.
+        """
+        check_is_fitted(self, "_core")
+        data = None if X is None else self._ratings_of(X)
+        titles = None if texts is None else {str(item): str(title) for item, title in dict(texts).items()}
+        chosen = None if users is None else [str(user) for user in users]
+        self._write_report(path, self._core.report(self._threads(), data, titles, chosen))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute the mean log predictive density of ratings, for `cross_val_score` and the like; higher is better.

@@ -79,6 +79,7 @@ fn obey(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Eval(args) => commands::eval::run(args),
         Command::Transform(args) => commands::transform::run(args),
         Command::Show(args) => commands::show::run(args),
+        Command::Report(args) => commands::report::run(args),
         Command::Partial(args) => commands::partial::run(args),
         Command::Topics(args) => commands::topics::run(args),
         Command::Recommend(args) => commands::recommend::run(args),

@@ -9,6 +9,7 @@ use lehr::fit::{Searched, Tally};
 use crate::look;
 
 pub use lehr_plot::caption::{counted, rounded};
+pub use lehr_report::quoted;
 
 /// Writes what a person reads to stdout: lines as wide as the terminal, in letters that it has.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -128,25 +129,6 @@ pub fn cut(text: &str, most: usize) -> String {
         return text.to_string();
     }
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// A path, or any text, as it can be pasted into a shell.
-pub fn quoted(path: &std::path::Path) -> String {
-    let Some(text) = path.to_str() else { return spelled(path) };
-    let plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%~".contains(c);
-    let is_plain = !text.is_empty() && text.chars().all(plain);
-    if is_plain { text.to_string() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-/// A path that is no text, as shells take it: its bytes spelled out.
-fn spelled(path: &std::path::Path) -> String {
-    let spell = |&byte: &u8| match byte {
-        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
-        b' '..=b'~' => char::from(byte).to_string(),
-        _ => format!("\\x{byte:02x}"),
-    };
-    let bytes = path.as_os_str().as_encoded_bytes();
-    format!("$'{}'", bytes.iter().map(spell).collect::<String>())
 }
 
 /// Parses a count.

@@ -1,4 +1,4 @@
-//! The commands of the README, of docs/RECOMMEND.md and of docs/CORPORA.md, run as they stand, in order, in a
+//! The commands of the README, of docs/RECOMMEND.md, of docs/REPORT.md and of docs/CORPORA.md, run as they stand, in order, in a
 //! folder with made-up data.
 
 use std::path::Path;
@@ -9,6 +9,7 @@ use lehr::write::{self, Column};
 
 const README: &str = include_str!("../../../README.md");
 const RECOMMEND: &str = include_str!("../../../docs/RECOMMEND.md");
+const REPORT: &str = include_str!("../../../docs/REPORT.md");
 const CORPORA: &str = include_str!("../../../docs/CORPORA.md");
 
 /// A command of the README that tests/reproduce.rs runs.
@@ -160,6 +161,21 @@ fn every_command_about_recommendations_works() {
             assert!(films.iter().all(|film| film % 2 == 0 && *film >= 12), "{output}");
         }
     }
+}
+
+#[test]
+fn every_command_about_pages_works() {
+    let folder = tempfile::tempdir().unwrap();
+    make_points(&folder.path().join("points.csv"), 300, 0, false);
+    make_articles(&folder.path().join("articles.jsonl"), 200, 0);
+    make_ratings(folder.path());
+    let commands = commands(REPORT);
+    assert_eq!(commands.len(), 11, "{commands:?}");
+    for command in commands {
+        assert!(!run(folder.path(), command).is_empty(), "{command} said nothing");
+    }
+    let page = std::fs::read_to_string(folder.path().join("films.html")).unwrap();
+    assert!(page.contains("Film 1") && page.contains("User 42, who has rated"));
 }
 
 #[test]

@@ -43,6 +43,12 @@ impl Figure {
         svg::document(&self.scene())
     }
 
+    /// The figure as an element of a page of HTML, in the colours of that page: ink is its `currentColor`, and its class
+    /// `paper` fills what is white. `name` tells it from the page's other figures, and screen readers say `label`.
+    pub fn to_element(&self, name: &str, label: &str) -> String {
+        svg::element_of_page(&self.scene(), name, label)
+    }
+
     /// The figure as PNG bytes, at twice the resolution of the SVG.
     pub fn to_png(&self) -> Result<Vec<u8>, Error> {
         raster::png(&self.scene(), PNG_SCALE)

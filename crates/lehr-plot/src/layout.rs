@@ -3,7 +3,7 @@
 use crate::axes::{Axes, Rect, TICK_SIZE};
 use crate::colour::Colour;
 use crate::marks::{self, Shape};
-use crate::scene::{Anchor, Fill, Group, Look, Scene, Stroke};
+use crate::scene::{Anchor, Fill, Group, Item, Look, Scene, Stroke};
 use crate::ticks::Ticks;
 use crate::{Figure, Panel, legend, text};
 
@@ -33,6 +33,7 @@ const FAINT: Look = Look::filled(Colour(0x33, 0x33, 0x33));
 /// Looks of what stands in place of data.
 const PALE: Look = Look::filled(Colour(0x99, 0x99, 0x99));
 /// Looks of grid lines.
+const SHADE: Look = Look { fill: Some(Fill(Colour(0x00, 0x00, 0x00), 0.06)), stroke: None };
 const GRID: Stroke = Stroke::plain(Colour(0xe7, 0xe7, 0xe7), 0.8);
 /// Looks of spines and ticks.
 const FRAME: Stroke = Stroke::plain(Colour(0x4d, 0x4d, 0x4d), 0.9);
@@ -129,6 +130,13 @@ impl<'a> Sheet<'a> {
         // The spines lie on the edge: let strokes that touch them keep their width.
         let area = Rect { x: -1.0, y: -1.0, w: w + 2.0, h: h + 2.0 };
         scene.open(Group::Clipped(index, area));
+        for &(from, to) in &self.panel.shades {
+            let [from, to] = [from, to].map(|x| self.axes.x.place(x).clamp(0.0, w));
+            if to > from {
+                let area = Rect { x: from, y: 0.0, w: to - from, h };
+                scene.add(Item::Rect(area, 0.0, SHADE));
+            }
+        }
         for (series, (shape, colour)) in self.panel.series.iter().zip(&self.shapes) {
             marks::draw(scene, series, shape, *colour);
         }

@@ -44,4 +44,4 @@ pub use colour::Colour;
 pub use error::Error;
 pub use figure::Figure;
 pub use panel::{Legend, Panel};
-pub use series::{Mark, Point, Series, mean_line};
+pub use series::{Mark, Point, Series, first_drawn, mean_line};

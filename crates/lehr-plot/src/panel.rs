@@ -37,6 +37,8 @@ pub struct Panel {
     pub x_names: Vec<(f64, String)>,
     /// Whether one unit is as long on both axes, as in a map of 2-D data.
     pub equal_units: bool,
+    /// Ranges of x that are shaded, behind everything.
+    pub shades: Vec<(f64, f64)>,
     /// Where the legend goes.
     pub legend: Legend,
 }
@@ -98,6 +100,12 @@ impl Panel {
     /// Says where the legend goes.
     pub fn legend(mut self, legend: Legend) -> Self {
         self.legend = legend;
+        self
+    }
+
+    /// Shades a range of x, behind everything.
+    pub fn shade(mut self, from: f64, to: f64) -> Self {
+        self.shades.push((from, to));
         self
     }
 

@@ -171,6 +171,18 @@ pub fn mean_line(runs: &[Vec<Point>]) -> Vec<Point> {
     mean
 }
 
+/// The first point of a climb that is drawn: the first steps reach so far below that what comes later would be a flat
+/// line beside them.
+pub fn first_drawn(points: &[Point]) -> usize {
+    /// How many times as high as its second half a chart may be.
+    const HEIGHT: f64 = 10.0;
+    let Some(last) = points.last() else { return 0 };
+    let (most, late) = (points.len() / 3, points[points.len() / 2..].iter());
+    let late = late.map(|point| (last.1 - point.1).abs()).fold(0.0, f64::max);
+    let is_far = |point: &Point| (last.1 - point.1).abs() > HEIGHT * late;
+    points[..most].iter().take_while(|point| is_far(point)).count()
+}
+
 /// The numbers that a box plot shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxStats {
@@ -227,5 +239,19 @@ mod tests {
         assert_eq!(BoxStats::of(&[]), None);
         let stats = BoxStats::of(&[0.0, 0.0, 0.0, 100.0]).unwrap();
         assert_eq!((stats.quartiles[2], stats.whiskers[1]), (25.0, 25.0));
+    }
+
+    #[test]
+    fn first_steps_that_would_fill_the_axis_are_left_out() {
+        let climb = |bounds: &[f64]| -> Vec<Point> {
+            bounds.iter().enumerate().map(|(step, &bound)| (step as f64, bound)).collect()
+        };
+        let steep = [-1e6, -5e4, -110.0, -104.0, -103.0, -102.0, -101.5, -101.0, -100.5];
+        assert_eq!(first_drawn(&climb(&steep)), 2);
+        let even: Vec<f64> = (0..30).map(|step| f64::from(step) - 100.0).collect();
+        assert_eq!(first_drawn(&climb(&even)), 0);
+        // Never more than a third, however flat the rest is.
+        assert_eq!(first_drawn(&climb(&[-9.0, -8.0, -7.0, -1.0, -1.0, -1.0])), 2);
+        assert_eq!((first_drawn(&[]), first_drawn(&climb(&[-1.0, -1.0]))), (0, 0));
     }
 }

@@ -165,3 +165,21 @@ fn degenerate_figures_are_still_pictures() {
     let four = (0..4).fold(Figure::new(""), |f, _| f.with(Panel::new("p")));
     Document::parse(&four.to_svg()).unwrap();
 }
+
+#[test]
+fn an_element_of_a_page_takes_the_colours_of_the_page() {
+    let named = |label: &str| Series::line([(0.0, 1.0), (1.0, 2.0)]).label(label);
+    let figure = Figure::new("").with(Panel::new("<b>").with(named("</svg><script>")));
+    let element = figure.to_element("bound", "\"><script>");
+    let document = roxmltree::Document::parse(&element).expect("well-formed");
+    assert_eq!(document.root_element().attribute("aria-label"), Some("\"><script>"));
+    assert!(!document.descendants().any(|node| node.has_tag_name("script")));
+    assert!(element.contains("url(#bound-plot0)") && element.contains(r#"class="paper""#));
+    // Neither white nor a grey is left, but the colours of the lines are.
+    let colours: Vec<&str> =
+        document.descendants().filter_map(|node| node.attribute("stroke")).collect();
+    assert!(colours.contains(&"#0072b2") && colours.contains(&"currentColor"));
+    for grey in ["#ffffff", "#e7e7e7", "#4d4d4d", "#222222"] {
+        assert!(!element.contains(grey), "{grey}");
+    }
+}

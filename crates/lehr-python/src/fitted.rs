@@ -214,6 +214,11 @@ macro_rules! model_class {
                 $crate::fitted::trace(py, &self.fitted)
             }
 
+            /// The fitted model in a few lines of HTML.
+            fn card(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<String> {
+                $crate::run::computed(py, 1, || lehr_report::card(&self.fitted))
+            }
+
             /// What is wrong with the run directory that it was loaded from, if something is.
             #[getter]
             fn warning(&self) -> Option<&str> {

@@ -120,6 +120,30 @@ impl Lda {
         })
     }
 
+    /// A page of HTML, with documents and their texts if there are any.
+    #[pyo3(signature = (threads, data=None, texts=None))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        data: Option<&Docs>,
+        texts: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        computed(py, threads, || {
+            let mut given = lehr_report::topics::Given::default();
+            if let Some(data) = data {
+                self.check(data)?;
+                let docs = data.data.clone();
+                given.counted = Some(Ok(docs.clone()));
+                given.documents = Some(match texts {
+                    Some(texts) => docs.with_texts(texts)?,
+                    None => docs,
+                });
+            }
+            lehr_report::one("", &self.fitted, &given)
+        })
+    }
+
     /// The scores of documents in nats per word, by name.
     fn scores<'py>(
         &self,

@@ -133,6 +133,25 @@ impl Mixture {
         notes.iter().map(|note| parts(py, note)).collect()
     }
 
+    /// A page of HTML, with items and their names if there are any.
+    #[pyo3(signature = (threads, data=None, names=None))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        data: Option<&Points>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        computed(py, threads, || {
+            if let Some(data) = data {
+                self.check(data)?;
+            }
+            let points = data.map(|data| data.data.clone());
+            let given = lehr_report::clusters::Given { points, names, notes: Vec::new() };
+            lehr_report::one("", &self.fitted, &given)
+        })
+    }
+
     /// Whether readouts of these items are so short that they need no number of threads.
     fn is_short(&self, data: &Points) -> bool {
         self.fitted.model.is_short(data.data.n_items())

@@ -58,6 +58,31 @@ impl Pmf {
         Ok(out)
     }
 
+    /// A page of HTML, with ratings to test on, the items' titles and users if there are any.
+    #[pyo3(signature = (threads, data=None, titles=None, users=None))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        data: Option<&Ratings>,
+        titles: Option<std::collections::HashMap<String, String>>,
+        users: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        computed(py, threads, || {
+            let mut given = lehr_report::ratings::Given {
+                titles: titles.unwrap_or_default(),
+                users: users.unwrap_or_default(),
+                ..Default::default()
+            };
+            if let Some(data) = data {
+                self.fitted.model.check_fits(&data.data, &[])?;
+                // Those that the model was fitted to are left out of the test.
+                given.test = Some(Ok((data.data.clone(), "the given ratings".into())));
+            }
+            lehr_report::one("", &self.fitted, &given)
+        })
+    }
+
     /// Means and, if asked for, variances of the ratings of pairs, by names; who or what is unknown is at its prior.
     fn predict<'py>(
         &self,

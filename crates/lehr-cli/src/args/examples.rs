@@ -93,6 +93,19 @@ Examples:
   lehr transform runs/ml new.csv -o factors.parquet
       new users and items: side, id, factor_0, ...";
 
+pub const REPORT: &str = "\
+The page is one file that loads nothing: it opens from disk in any browser, with
+or without JavaScript, and can be mailed and printed. The same run makes the same
+bytes. Documents, items and names are in it only if --data gives them.
+
+Examples:
+  lehr report runs/news -o news.html
+  lehr report runs/news --data news.jsonl --by date -o news.html
+  lehr report runs/points --data points.csv --id name -o points.html
+  lehr report runs/ml --titles movies.dat --user 42 -o films.html
+  lehr report runs/a runs/b runs/c -o compare.html
+  lehr report sweeps/k -o sizes.html";
+
 pub const TOPICS: &str = "\
 Relevance is X ln p(word|topic) + (1 - X) ln(p(word|topic) / p(word)): 1 is the
 order by probability, 0 puts words first that are rare elsewhere. The coherence

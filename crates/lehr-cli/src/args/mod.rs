@@ -6,6 +6,7 @@ mod examples;
 mod fit;
 mod flags;
 mod recommend;
+mod report;
 mod reproduce;
 mod screen;
 mod shell;
@@ -15,6 +16,7 @@ pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs, PointsArgs};
 pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
 pub use recommend::{Ranking, RecommendArgs};
+pub use report::ReportArgs;
 pub use reproduce::ReproduceArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use sweep::SweepArgs;
@@ -85,6 +87,9 @@ pub enum Command {
     Transform(TransformArgs),
     /// Show a run or a sweep: components, topics or latent dimensions, bound, why it stopped.
     Show(ShowArgs),
+    /// Make a page of HTML to look at a run with, or to compare several, and to send to somebody.
+    #[command(after_help = examples::REPORT)]
+    Report(ReportArgs),
     /// Show the topics of an LDA run: sizes, words, how well these go together.
     #[command(after_help = examples::TOPICS)]
     Topics(TopicsArgs),

@@ -8,6 +8,7 @@ pub mod partial;
 pub mod eval;
 pub mod transform;
 pub mod show;
+pub mod report;
 pub mod topics;
 pub mod recommend;
 pub mod convert;

@@ -3,9 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::Serialize;
-use toml::{Table, Value};
-
 use lehr::FitConfig;
 use lehr::fit::{Progress, Watcher};
 use lehr::models::ReadOptions;
@@ -44,18 +41,9 @@ pub fn run<M: Served>(
          # What is not here is left to the model, or off; docs/SETTINGS.md has every setting.\n",
         env!("CARGO_PKG_VERSION")
     );
-    for section in
-        [section("model", &params)?, section("fit", &fit)?, section("data", &data.options)?]
-    {
-        out += &format!("\n{section}");
-    }
+    out += &format!("\n{}", lehr_report::configuration(&params, &fit, &data.options)?);
     text::print_as_it_is(&out)?;
     Ok(End::Done)
-}
-
-fn section(name: &str, settings: &impl Serialize) -> anyhow::Result<String> {
-    let table = Table::try_from(settings)?;
-    Ok(toml::to_string(&Table::from_iter([(name.to_string(), Value::Table(table))]))?)
 }
 
 /// Keeps the configuration of a run, and nothing else of it.

@@ -3,13 +3,14 @@
 use lehr::fit::Observation;
 use lehr::fit::Progress;
 use lehr::store::{RunDirectory, Saved};
+use lehr_plot::first_drawn;
 use lehr_plot::terminal::chart;
 
 use super::End;
 use crate::args::ShowArgs;
 use crate::look;
 use crate::models::{OpenRun, Served, with_model};
-use crate::text::{self, counted, name, number, quoted, seconds};
+use crate::text::{self, counted, number, quoted, seconds};
 
 /// Shows the run.
 pub fn run(args: ShowArgs) -> anyhow::Result<End> {
@@ -47,18 +48,6 @@ fn show<M: Served>(run: &OpenRun<M>, args: &ShowArgs) -> anyhow::Result<End> {
     Ok(End::Done)
 }
 
-/// The first point of a climb that is drawn: the first steps reach so far below that what comes later would be a flat
-/// line beside them.
-fn first_drawn(points: &[(f64, f64)]) -> usize {
-    /// How many times as high as its second half a chart may be.
-    const HEIGHT: f64 = 10.0;
-    let Some(last) = points.last() else { return 0 };
-    let (most, late) = (points.len() / 3, points[points.len() / 2..].iter());
-    let late = late.map(|point| (last.1 - point.1).abs()).fold(0.0, f64::max);
-    let is_far = |point: &(f64, f64)| (last.1 - point.1).abs() > HEIGHT * late;
-    points[..most].iter().take_while(|point| is_far(point)).count()
-}
-
 /// The restart whose lambda is the model.
 fn shown_restart(saved: &Saved) -> u32 {
     match saved {
@@ -78,17 +67,9 @@ fn heading<M: Served>(run: &OpenRun<M>) -> String {
     if let Some(parent) = &config.parent {
         text += &format!("went on   from {}\n", parent.display());
     }
-    let fit = &config.fit;
-    let search = fit.search.filter(|&times| times > 0.0);
-    let search = search.map_or(String::new(), |times| format!(", search {}", number(times)));
-    let method = match (fit.batch, fit.effective.to_string().as_str()) {
-        (None, "off" | "auto") => "batch VI".to_string(),
-        (None, m) => format!("annealed batch VI, M = {m}, {} noise", name(&fit.law)),
-        (Some(s), "off" | "auto") => format!("SVI, |S| = {s}"),
-        (Some(s), m) => format!("SVI+, |S| = {s}, M = {m}, {} noise", name(&fit.law)),
-    };
+    let (fit, method) = (&config.fit, lehr_report::method(&config.fit));
     text + &format!(
-        "method    {method}{search}, seed {}, lehr {}, {} kernels\n",
+        "method    {method}, seed {}, lehr {}, {} kernels\n",
         fit.seed, config.lehr, config.cpu.kernels
     )
 }
@@ -134,23 +115,4 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
         text += &(text::search_lines(search, bound).join("\n") + "\n");
     }
     text + &M::state(run, climb.last().copied())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_drawn;
-
-    #[test]
-    fn first_steps_that_would_fill_the_axis_are_left_out() {
-        let climb = |bounds: &[f64]| -> Vec<(f64, f64)> {
-            bounds.iter().enumerate().map(|(step, &bound)| (step as f64, bound)).collect()
-        };
-        let steep = [-1e6, -5e4, -110.0, -104.0, -103.0, -102.0, -101.5, -101.0, -100.5];
-        assert_eq!(first_drawn(&climb(&steep)), 2);
-        let even: Vec<f64> = (0..30).map(|step| f64::from(step) - 100.0).collect();
-        assert_eq!(first_drawn(&climb(&even)), 0);
-        // Never more than a third, however flat the rest is.
-        assert_eq!(first_drawn(&climb(&[-9.0, -8.0, -7.0, -1.0, -1.0, -1.0])), 2);
-        assert_eq!((first_drawn(&[]), first_drawn(&climb(&[-1.0, -1.0]))), (0, 0));
-    }
 }

@@ -13,8 +13,8 @@ use lehr::models::ReadOptions;
 use lehr::store::{RunResult, path_text};
 use lehr::sweep::{By, Onlooker, Row, Swept, Table, is_sweep, model_name, table_of};
 use lehr::write::{self, Column};
+use lehr_plot::Figure;
 use lehr_plot::terminal::{TermSeries, chart};
-use lehr_plot::{Colour, Figure, Panel, Series};
 
 use super::End;
 use super::claim::Claimed;
@@ -196,7 +196,7 @@ fn tell<M: Served>(
 }
 
 /// What the size is called.
-fn size_name<M: Served>() -> &'static str {
+pub fn size_name<M: Served>() -> &'static str {
     if M::SIZE == "dims" { "d" } else { "K" }
 }
 
@@ -269,19 +269,6 @@ fn legend(table: &Table) -> String {
     }
 }
 
-/// The lines of the chart, one for each shape: size and score.
-fn curves(table: &Table) -> Vec<(String, Vec<&Row>)> {
-    let mut curves: Vec<(String, Vec<&Row>)> = Vec::new();
-    for row in &table.rows {
-        let shape = row.shape.clone().unwrap_or_default();
-        match curves.iter_mut().find(|(name, _)| *name == shape) {
-            Some((_, rows)) => rows.push(row),
-            None => curves.push((shape, vec![row])),
-        }
-    }
-    curves
-}
-
 fn score(table: &Table, row: &Row) -> f64 {
     match table.by {
         By::Heldout => row.heldout.unwrap_or(f64::NAN),
@@ -290,7 +277,7 @@ fn score(table: &Table, row: &Row) -> f64 {
 }
 
 fn drawing(table: &Table) -> String {
-    let curves = curves(table);
+    let curves = lehr_report::shapes(table);
     if curves.iter().all(|(_, rows)| rows.len() < 2) {
         return String::new();
     }
@@ -309,39 +296,12 @@ fn drawing(table: &Table) -> String {
 }
 
 fn recommendation<M: Served>(table: &Table) -> String {
-    let (Some(row), Some(best), Some(choice)) = (table.recommended(), table.best(), &table.choice)
+    let (Some(text), Some(row)) =
+        (lehr_report::recommendation(table, size_name::<M>()), table.recommended())
     else {
         return String::new();
     };
-    let name = |row: &Row| match &row.shape {
-        Some(shape) => format!("{shape} {} = {}", size_name::<M>(), row.size),
-        None => format!("{} = {}", size_name::<M>(), row.size),
-    };
-    let error = match table.by {
-        By::Heldout => "one standard error",
-        By::Bound => "the spread over the starts",
-    };
-    let mut text = match choice.alike.len() {
-        1 => format!("take {}: it is the best, and no other is within {error} of it", name(row)),
-        _ if row == best => {
-            format!("take {}: it is the best, and the simplest within {error} of it", name(row))
-        }
-        _ => format!("take {}: the simplest within {error} of the best, {}", name(row), name(best)),
-    };
-    let others: Vec<String> = choice.alike.iter().map(|&at| name(&table.rows[at])).collect();
-    if others.len() > 1 {
-        text += &format!("\ncannot be told apart: {}", others.join(", "));
-    }
-    if table.at_the_end {
-        text += &format!(
-            "\nit is the largest {} that was tried; larger ones may be better",
-            size_name::<M>()
-        );
-    }
-    if table.by == By::Bound && table.rows.iter().all(|row| row.bound_sd.is_none()) {
-        text += "\none start and no folds know no spread; --n-init 3 or --folds 5 would";
-    }
-    text + &format!("\nlook at it with: lehr show {}\n", quoted(&row.run))
+    format!("{text}\nlook at it with: lehr show {}\n", quoted(&row.run))
 }
 
 const CSV: &str = "sweep.csv";
@@ -392,44 +352,8 @@ fn write_table(directory: &Path, table: &Table) -> lehr::Result<()> {
 fn write_figure<M: Served>(directory: &Path, table: &Table) -> anyhow::Result<PathBuf> {
     let sizes = || table.rows.iter().map(|row| row.size as f64);
     let (low, high) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
-    let panel = |title: &str, label: &str| {
-        let panel = Panel::new(title).x_label(size_name::<M>()).y_label(label);
-        if high >= 10.0 * low { panel.x_log() } else { panel }
-    };
-    let mut bound = panel("Bound: best of the starts, and each of them", "bound (nats)");
-    let mut heldout = panel("Held out: mean and standard error of the folds", "score (nats)");
-    for (at, (shape, rows)) in curves(table).into_iter().enumerate() {
-        let colour = Colour::nth(at);
-        let line = |of: fn(&Row) -> f64| {
-            let line = Series::line(rows.iter().map(|row| (row.size as f64, of(row))));
-            let line = line.colour(colour);
-            // One line needs no name.
-            if shape.is_empty() { line } else { line.label(&shape) }
-        };
-        let dots = |of: fn(&Row) -> Vec<f64>| {
-            let points =
-                rows.iter().flat_map(|row| of(row).into_iter().map(|y| (row.size as f64, y)));
-            Series::scatter(points.collect::<Vec<_>>()).colour(colour).radius(3.0)
-        };
-        bound = bound.with(line(|row| row.bound)).with(dots(|row| row.bounds.clone()));
-        heldout = heldout.with(line(|row| row.heldout.unwrap_or(f64::NAN)));
-        heldout = heldout.with(dots(|row| row.heldout.into_iter().collect()));
-        for row in &rows {
-            if let (Some(mean), Some(error)) = (row.heldout, row.heldout_se) {
-                let size = row.size as f64;
-                let bar = Series::line([(size, mean - error), (size, mean + error)]);
-                heldout = heldout.with(bar.colour(colour).width(1.5));
-            }
-        }
-    }
-    if let (Some(row), By::Heldout) = (table.recommended(), table.by) {
-        let place = [(row.size as f64, row.heldout.unwrap_or(f64::NAN))];
-        let ring = Series::scatter(place).colour(Colour::BLACK).radius(6.0).label("recommended");
-        heldout = heldout.with(ring);
-    }
-    let title = format!("lehr sweep: {} from {low} to {high}", size_name::<M>());
-    let figure = Figure::new(title).with(bound);
-    let figure = if table.by == By::Heldout { figure.with(heldout) } else { figure };
+    let mut figure = Figure::new(format!("lehr sweep: {} from {low} to {high}", size_name::<M>()));
+    figure.panels = lehr_report::size_panels(table, size_name::<M>());
     let files = figure.files(&directory.join("sweep"))?;
     for (path, bytes) in &files {
         write::whole(path, bytes)?;

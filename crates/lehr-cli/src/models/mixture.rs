@@ -1,5 +1,7 @@
 //! Gaussian and Dirichlet-process mixtures.
 
+mod report;
+
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,12 +13,12 @@ use lehr::models::Stored;
 use lehr::models::mixture::{Component, Covariance, Densities, Factorisation, Mixture};
 use lehr::read::{self, FittedColumns, PointsOptions, TextColumn};
 use lehr::step::engine::Threads;
-use lehr::store::{RunConfig, RunResult};
+use lehr::store::{Run, RunConfig, RunResult};
 use lehr::write::Column;
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items, largest};
-use crate::args::{About, DataArgs, EvalArgs, TransformArgs};
+use crate::args::{About, DataArgs, EvalArgs, ReportArgs, TransformArgs};
 use crate::look;
 use crate::output::TableFile;
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
@@ -142,19 +144,7 @@ impl Served for Mixture {
         args: &TransformArgs,
         wanted: &[(&str, &str)],
     ) -> anyhow::Result<Vec<TextColumn>> {
-        let path = &args.data;
-        let options: PointsOptions = Self::options(&args.input, &run.config, path)?;
-        let mut kept = read::text_columns(path, options.header, wanted)?;
-        let left_out = new.data.left_out();
-        for column in &mut kept {
-            let cells = std::mem::take(&mut column.cells).into_iter().enumerate();
-            let stays = |(n, _): &(usize, String)| left_out.binary_search(n).is_err();
-            column.cells = cells.filter(stays).map(|(_, cell)| cell).collect();
-            if column.cells.len() != new.data.n_items() {
-                anyhow::bail!("{}: was changed while it was read; try again", path.display());
-            }
-        }
-        Ok(kept)
+        kept(&run.config, &new.data, &args.data, &args.input, wanted)
     }
 
     fn eval(run: &OpenRun<Self>, new: &NewData<Self>, args: &EvalArgs) -> anyhow::Result<()> {
@@ -270,6 +260,10 @@ impl Served for Mixture {
         vec![("bound against steps", TermSeries::new("bound", points))]
     }
 
+    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given> {
+        report::given(run, args)
+    }
+
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
         let lambda = run.saved.model_state().lambda.table();
         let (components, in_use) =
@@ -295,6 +289,28 @@ impl Served for Mixture {
             components: listed.collect(),
         })
     }
+}
+
+/// Columns of the data's file as they are, a cell for each item.
+fn kept(
+    config: &RunConfig<Mixture>,
+    points: &Points,
+    path: &Path,
+    flags: &DataArgs,
+    wanted: &[(&str, &str)],
+) -> anyhow::Result<Vec<TextColumn>> {
+    let options: PointsOptions = Mixture::options(flags, config, path)?;
+    let mut kept = read::text_columns(path, options.header, wanted)?;
+    let left_out = points.left_out();
+    for column in &mut kept {
+        let cells = std::mem::take(&mut column.cells).into_iter().enumerate();
+        let stays = |(n, _): &(usize, String)| left_out.binary_search(n).is_err();
+        column.cells = cells.filter(stays).map(|(_, cell)| cell).collect();
+        if column.cells.len() != points.n_items() {
+            anyhow::bail!("{}: was changed while it was read; try again", path.display());
+        }
+    }
+    Ok(kept)
 }
 
 /// The components' expected log densities.

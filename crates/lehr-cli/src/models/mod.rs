@@ -19,17 +19,18 @@ use lehr::data::{Dataset, FromFile};
 use lehr::fit::{Observation, Searched};
 use lehr::models::{ReadOptions, Shipped};
 use lehr::read::{TextColumn, Unknown};
-use lehr::store::{Loaded, RunConfig, RunDirectory, RunResult, Saved};
+use lehr::store::{Loaded, Run, RunConfig, RunDirectory, RunResult, Saved};
 use lehr_plot::terminal::TermSeries;
+use lehr_report::Reported;
 
-use crate::args::{About, DataArgs, EvalArgs, TransformArgs, tables_of};
+use crate::args::{About, DataArgs, EvalArgs, ReportArgs, TransformArgs, tables_of};
 use crate::commands::fit::naming_file;
 use crate::complaint::words;
 use crate::output::TableFile;
 use crate::text::{self, counted, quoted};
 
 /// A model as the commands need it.
-pub trait Served: Shipped {
+pub trait Served: Shipped + Reported {
     /// What `lehr fit` says of it, for each name of its runs.
     const ABOUT: &'static [About];
     /// What an item is called.
@@ -91,6 +92,9 @@ pub trait Served: Shipped {
 
     /// The charts of a climb, with their titles.
     fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)>;
+
+    /// What a page of the run shows beside the run.
+    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given>;
 
     /// Prints the run as one JSON line.
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()>;
@@ -192,13 +196,7 @@ impl<M: Served> OpenRun<M> {
 
     /// Reads data for this model: as the run did, with flags on top.
     pub fn read(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
-        let (data, unknown) = reading::<M, _>(flags, &self.config, path, |options| {
-            self.model.read_new(path, options)
-        })?;
-        self.model
-            .check_fits(&data, &self.config.data.columns)
-            .map_err(|error| naming_file(error, path))?;
-        Ok(NewData { data, unknown, kept: Vec::new() })
+        read(&self.model, &self.config, path, flags)
     }
 
     /// The same, for a command that says what there is to know of them.
@@ -209,6 +207,42 @@ impl<M: Served> OpenRun<M> {
         }
         Ok(new)
     }
+}
+
+/// Reads data for a model: as its run did, with flags on top.
+pub fn read<M: Served>(
+    model: &M,
+    config: &RunConfig<M>,
+    path: &Path,
+    flags: &DataArgs,
+) -> anyhow::Result<NewData<M>> {
+    let (data, unknown) =
+        reading::<M, _>(flags, config, path, |options| model.read_new(path, options))?;
+    model.check_fits(&data, &config.data.columns).map_err(|error| naming_file(error, path))?;
+    Ok(NewData { data, unknown, kept: Vec::new() })
+}
+
+/// Refuses flags of `lehr report` that are for other models.
+fn check_flags(model: &str, flags: &[(&str, &str, bool)]) -> anyhow::Result<()> {
+    match flags.iter().find(|(_, _, given)| *given) {
+        Some((flag, items, _)) => {
+            bail!("--{flag} is for {items}, and this run's model is {model}; leave it out")
+        }
+        None => Ok(()),
+    }
+}
+
+/// What a page says of data that were given: whether they are those of the fit, and what was left out of them.
+fn notes_on<M: Served>(run: &Run<M>, path: &Path, new: &NewData<M>) -> Vec<String> {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let items = items::<M>(&new.data);
+    let mut notes = vec![match new.data.fingerprint() == run.config.data.fingerprint {
+        true => format!("Shown with {name}, the data of the fit ({items})."),
+        false => format!("Shown with {name} ({items}), other data than those of the fit."),
+    }];
+    notes.extend(left_out(&new.unknown, None).map(|left_out| format!("{left_out}.")));
+    notes.extend(new.data.notes().iter().map(|note| note.told(words)));
+    notes
 }
 
 /// Does `work` with the options for new data. Flags that are for other models are refused. Settings of the run that the new file has no use for

@@ -45,6 +45,8 @@ pub struct Docs {
     items: Option<Arc<[u32]>>,
     /// What each document of the corpus is called, if they have names.
     ids: Option<Arc<[String]>>,
+    /// How the text of each document of the corpus begins, if it was kept.
+    texts: Option<Arc<[String]>>,
     /// What someone who reads them should know.
     notes: Vec<Advice>,
     /// Whether they are the shards of a folder, and not one corpus.
@@ -163,9 +165,17 @@ impl Docs {
     }
 
     fn of(corpus: Corpus, vocabulary: Vocabulary) -> Self {
-        let (items, ids, notes, read) = (None, None, Vec::new(), Arc::default());
-        let (in_parts, unchosen) = (false, false);
-        Docs { corpus: Arc::new(corpus), vocabulary, items, ids, notes, in_parts, unchosen, read }
+        Docs {
+            corpus: Arc::new(corpus),
+            vocabulary,
+            items: None,
+            ids: None,
+            texts: None,
+            notes: Vec::new(),
+            in_parts: false,
+            unchosen: false,
+            read: Arc::default(),
+        }
     }
 
     /// The documents of several converted files of the same words, one after the other, as parts of one corpus.
@@ -247,6 +257,26 @@ impl Docs {
         })
     }
 
+    /// The same documents with how the text of each begins.
+    pub fn with_texts(mut self, texts: Vec<String>) -> Result<Self> {
+        if self.items.is_some() || texts.len() != self.n_items() {
+            return Err(Error::data(format!(
+                "{} texts for {} documents; give one for each document of a whole corpus",
+                texts.len(),
+                self.n_items()
+            )));
+        }
+        self.texts = Some(texts.into());
+        Ok(self)
+    }
+
+    /// How the text of document `n` begins, if that was kept
+    /// ([`DocsOptions::texts`](crate::read::DocsOptions::texts)).
+    pub fn text(&self, n: usize) -> Option<&str> {
+        let n = self.items.as_ref().map_or(n, |items| items[n] as usize);
+        self.texts.as_ref()?.get(n).map(String::as_str)
+    }
+
     /// The same documents, with one more thing that their reader should know.
     pub(crate) fn with_note(mut self, note: Advice) -> Self {
         self.notes.push(note);
@@ -256,6 +286,7 @@ impl Docs {
     /// With the ids and notes of `docs`, of which these are all with other words.
     pub(crate) fn told_as(mut self, docs: &Docs) -> Self {
         self.ids = docs.ids().map(Into::into);
+        self.texts.clone_from(&docs.texts);
         self.notes.clone_from(&docs.notes);
         self
     }
@@ -358,6 +389,7 @@ impl Docs {
             vocabulary: self.vocabulary.clone(),
             items: Some(items),
             ids: self.ids.clone(),
+            texts: self.texts.clone(),
             notes: self.notes.clone(),
             in_parts: false,
             unchosen: self.unchosen,

@@ -125,6 +125,11 @@ fn in_own_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send)
     pool.map_err(wrong)?.install(work)
 }
 
+/// Those of all items of a run that it holds out, split as the settings say; none if it holds out none.
+pub fn held_out<D: FromFile>(data: &D, config: &FitConfig) -> Result<Option<D>> {
+    Ok(Parts::new(data, config)?.split.map(|(_, held_out)| held_out))
+}
+
 /// The items to fit and the items to score, split as the settings say.
 pub(super) struct Parts<'a, D> {
     whole: &'a D,

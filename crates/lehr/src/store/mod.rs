@@ -37,7 +37,7 @@ mod trace_file;
 pub use directory::RunDirectory;
 pub use disk::Disk;
 pub use files::{Files, Folder};
-pub use items::{Begin, Items};
+pub use items::{Begin, Items, held_out};
 pub(crate) use lock::lock_folder;
 pub use open::Loaded;
 pub use result::RunResult;

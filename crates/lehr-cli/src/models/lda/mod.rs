@@ -1,6 +1,7 @@
 //! Latent Dirichlet allocation.
 
 mod eval;
+mod report;
 pub mod topics;
 
 use std::path::Path;
@@ -11,12 +12,12 @@ use lehr::fit::Observation;
 use lehr::lambda::Lambda;
 use lehr::models::lda::{Lda, LearnAlpha};
 use lehr::read::{DocsOptions, Header};
-use lehr::store::{RunConfig, RunResult};
+use lehr::store::{Run, RunConfig, RunResult};
 use lehr::write::{Column, TableFormat};
 use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, largest, left_out};
-use crate::args::{About, DataArgs, EvalArgs};
+use crate::args::{About, DataArgs, EvalArgs, ReportArgs};
 use crate::output::TableFile;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
@@ -226,6 +227,10 @@ impl Served for Lda {
             charts.push((title, TermSeries::new("completion", scores)));
         }
         charts
+    }
+
+    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given> {
+        report::given(run, args)
     }
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {

@@ -7,6 +7,8 @@ use serde::Serialize;
 use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
 use lehr::models::lda::{Coherence, Lda, LearnAlpha, Topic};
+use lehr::read::DocsOptions;
+use lehr::store::DataSource;
 use lehr_plot::terminal::histogram_bar;
 
 use crate::args::{TopicOrder, TopicsArgs};
@@ -150,7 +152,22 @@ fn coherence(
     if args.no_coherence {
         return Err("it was not asked for".into());
     }
-    let data = &run.config.data;
+    let docs = training_documents(&run.model, &run.config.data)?;
+    let words = |topic: &Topic| -> Vec<usize> {
+        topic.by_probability.iter().take(args.coherence).map(|(word, _)| *word).collect()
+    };
+    let counts = Coherence::new(&docs, topics.iter().flat_map(words));
+    if let Some(fault) = docs.fault() {
+        return Err(fault.to_string());
+    }
+    Ok(topics.iter().map(|topic| counts.npmi(&words(topic))).collect())
+}
+
+/// The documents that a model was fitted to, or why they cannot be had.
+pub fn training_documents(
+    model: &Lda,
+    data: &DataSource<DocsOptions>,
+) -> Result<Docs, String> {
     let Some(path) = &data.path else {
         return Err("the training documents are in no file".into());
     };
@@ -159,7 +176,7 @@ fn coherence(
     }
     let docs = match data.unknown_dropped {
         false => Docs::read(path, &data.options),
-        true => run.model.read_new(path, &data.options).map(|(docs, _)| docs),
+        true => model.read_new(path, &data.options).map(|(docs, _)| docs),
     };
     let docs = docs.map_err(|error| {
         if path.exists() {
@@ -171,14 +188,7 @@ fn coherence(
     if docs.fingerprint() != data.fingerprint {
         return Err(format!("{} has changed since the fit", path.display()));
     }
-    let words = |topic: &Topic| -> Vec<usize> {
-        topic.by_probability.iter().take(args.coherence).map(|(word, _)| *word).collect()
-    };
-    let counts = Coherence::new(&docs, topics.iter().flat_map(words));
-    if let Some(fault) = docs.fault() {
-        return Err(fault.to_string());
-    }
-    Ok(topics.iter().map(|topic| counts.npmi(&words(topic))).collect())
+    Ok(docs)
 }
 
 fn heading(

@@ -3,6 +3,7 @@
 mod eval;
 mod fold;
 pub mod recommend;
+mod report;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,11 +15,11 @@ use lehr::data::Side;
 use lehr::fit::Observation;
 use lehr::models::pmf::{PAPER_FIT, Pmf, PmfParams};
 use lehr::read::RatingsOptions;
-use lehr::store::{RunConfig, RunResult};
+use lehr::store::{Run, RunConfig, RunResult};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
-use crate::args::{About, DataArgs, EvalArgs, texts};
+use crate::args::{About, DataArgs, EvalArgs, ReportArgs, texts};
 use crate::output::TableFile;
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
@@ -207,6 +208,10 @@ impl Served for Pmf {
             charts.push(("held-out RMSE against steps", TermSeries::new("RMSE", rmse)));
         }
         charts
+    }
+
+    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given> {
+        report::given(run, args)
     }
 
     fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {

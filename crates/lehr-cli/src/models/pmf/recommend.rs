@@ -10,6 +10,7 @@ use serde::Serialize;
 use lehr::data::{Ratings, Side};
 use lehr::models::Stored;
 use lehr::models::pmf::{By, Factor, Folded, Pmf, Predictor, Recommendation};
+use lehr::store::RunConfig;
 
 use super::LONGEST_ID;
 use super::fold::left_out;
@@ -79,7 +80,7 @@ pub fn check(args: &RecommendArgs) -> anyhow::Result<()> {
 
 /// Prints what the users may like.
 pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
-    let titles = args.titles.as_deref().map(|path| read_titles(run, path)).transpose()?;
+    let titles = args.titles.as_deref().map(|path| read_titles(&run.model, &run.config, path)).transpose()?;
     let newer = args.ratings.as_deref().map(|path| Newer::read(run, path)).transpose()?;
     let by = match args.by {
         Ranking::Mean => By::Mean,
@@ -117,9 +118,13 @@ pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
 }
 
 /// The titles in a file, which has to be one of the model's items.
-fn read_titles(run: &OpenRun<Pmf>, path: &Path) -> anyhow::Result<HashMap<String, String>> {
+pub(super) fn read_titles(
+    model: &Pmf,
+    config: &RunConfig<Pmf>,
+    path: &Path,
+) -> anyhow::Result<HashMap<String, String>> {
     let titles = lehr::read::titles(path)?;
-    let (ids, n_items) = (run.model.ids(Side::Item), run.config.frozen.items);
+    let (ids, n_items) = (model.ids(Side::Item), config.frozen.items);
     let known =
         (0..n_items).filter(|&item| titles.contains_key(&ids.get(item).to_string())).count();
     if known == 0 {

@@ -188,6 +188,33 @@ impl Mixture {
         share: f64,
         rng: &mut Rng,
     ) -> Option<(f64, (usize, usize))> {
+        let (components, parts) = self.parts_of(raw);
+        let n = parts.len();
+        let share = share.min(self.share_of_pairs(n));
+        let pairs = || (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        let mut chosen: Vec<(usize, usize)> = pairs().filter(|_| rng.uniform() < share).collect();
+        if chosen.is_empty() && n > 1 {
+            chosen.extend(pairs().nth(rng.below((n * (n - 1) / 2) as u64) as usize));
+        }
+        let mut best: Option<(f64, (usize, usize))> = None;
+        self.each_gain(&parts, chosen, |gain, pair| {
+            if best.is_none_or(|(most, _)| gain > most) {
+                best = Some((gain, pair));
+            }
+        });
+        best.map(|(gain, (i, j))| (gain, (components[i], components[j])))
+    }
+
+    /// The share of the pairs of so many components that can be looked at.
+    fn share_of_pairs(&self, n: usize) -> f64 {
+        let d = self.n_dims() as f64;
+        let is_diagonal = self.shape.searched().scatter().is_diagonal();
+        let of_pair = if is_diagonal { d } else { d.powi(3) / 3.0 };
+        WORK / (of_pair * (n * n) as f64 / 2.0).max(1.0)
+    }
+
+    /// The components that have items, and the counts, means and scatters of these.
+    fn parts_of(&self, raw: &Stats) -> (Vec<usize>, Parts) {
         let shape = self.shape.searched();
         let mut parts = Parts::default();
         let total: f64 =
@@ -217,7 +244,17 @@ impl Mixture {
             parts.means.push(mean);
             parts.scatters.push(scatter);
         }
-        let prior = &self.prior;
+        (components, parts)
+    }
+
+    /// What each of these pairs gains in evidence as one.
+    fn each_gain(
+        &self,
+        parts: &Parts,
+        pairs: impl IntoIterator<Item = (usize, usize)>,
+        mut see: impl FnMut(f64, (usize, usize)),
+    ) {
+        let (shape, prior) = (self.shape.searched(), &self.prior);
         let hyper = Hyper {
             mean: prior.mean.clone(),
             beta: if self.joint() { prior.mean_precision } else { 1.0 },
@@ -228,24 +265,51 @@ impl Mixture {
         let worth = worth(&hyper, shape);
         let of = |k: usize| worth(parts.counts[k], &parts.means[k], parts.scatters[k].clone());
         let own: Vec<f64> = (0..parts.len()).map(of).collect();
-        let n = parts.len();
-        let d = self.n_dims() as f64;
-        let of_pair = if shape.scatter().is_diagonal() { d } else { d.powi(3) / 3.0 };
-        let share = share.min(WORK / (of_pair * (n * n) as f64 / 2.0).max(1.0));
-        let pairs = || (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-        let mut chosen: Vec<(usize, usize)> = pairs().filter(|_| rng.uniform() < share).collect();
-        if chosen.is_empty() && n > 1 {
-            chosen.extend(pairs().nth(rng.below((n * (n - 1) / 2) as u64) as usize));
-        }
-        let mut best: Option<(f64, (usize, usize))> = None;
-        for (i, j) in chosen {
+        for (i, j) in pairs {
             stop::check();
             let (count, mean, scatter) = parts.joined(i, j, shape);
-            let gain = worth(count, &mean, scatter) - own[i] - own[j];
-            if best.is_none_or(|(most, _)| gain > most) {
-                best = Some((gain, (i, j)));
-            }
+            see(worth(count, &mean, scatter) - own[i] - own[j], (i, j));
         }
-        best.map(|(gain, (i, j))| (gain, (components[i], components[j])))
     }
+
+    /// Pairs of components that might as well be one, those that lose least evidence first, `most` of them at most. The
+    /// evidence knows nothing of the entropy of the items that both have a part of, so that the bound of the two as one
+    /// is lower than it says; [`Mixture::merged`] and a pass over the data tell by how much. None where there are too
+    /// many pairs to look at.
+    pub fn merges(&self, lambda: &Table, most: usize) -> Vec<Merge> {
+        let raw = self.raw(lambda);
+        let (components, parts) = self.parts_of(&raw);
+        let n = parts.len();
+        if self.share_of_pairs(n) < 1.0 {
+            return Vec::new();
+        }
+        let mut all = Vec::new();
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        self.each_gain(&parts, pairs, |evidence, (i, j)| {
+            all.push(Merge { components: (components[i], components[j]), evidence });
+        });
+        all.sort_by(|a, b| b.evidence.total_cmp(&a.evidence));
+        all.truncate(most);
+        all
+    }
+
+    /// The state with two components as one, the other being empty; its components are in the order of `lambda`.
+    pub fn merged(&self, lambda: &Table, (i, j): (usize, usize)) -> Table {
+        let (mut raw, mut merged) = (self.raw(lambda), lambda.clone());
+        self.merge(i, j, &mut raw);
+        from_raw(self, &raw, &mut merged);
+        if !self.joint() {
+            follow_raw(self, &raw, &mut merged);
+        }
+        merged
+    }
+}
+
+/// Two components that might be one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Merge {
+    /// Which.
+    pub components: (usize, usize),
+    /// What they gain in evidence as one; below 0, what they lose.
+    pub evidence: f64,
 }

@@ -40,6 +40,7 @@ mod kicks;
 mod wide;
 
 pub use expect::Densities;
+pub use kicks::Merge;
 pub use local::Scratch;
 pub use missing::Imputed;
 pub(super) use params::TABLES;

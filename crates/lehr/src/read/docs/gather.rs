@@ -18,6 +18,9 @@ const MIN_LENGTH: usize = 3;
 /// Below this many documents, being in half of them says little about a word.
 const FEW_DOCS: usize = 20;
 
+/// Letters of a text that are kept if texts are wanted: a paragraph.
+const KEPT: usize = 1000;
+
 /// A document before its words are known.
 #[derive(Debug)]
 pub(super) enum Body<'t> {
@@ -39,6 +42,8 @@ pub(super) struct Gather<'a> {
     bags: Bags,
     /// One for each document, or none at all.
     ids: Vec<String>,
+    /// How each begins, if that is wanted.
+    texts: Vec<String>,
     /// How many documents were missing, and what was to hold them.
     gaps: u64,
     holder: String,
@@ -63,8 +68,8 @@ impl<'a> Gather<'a> {
         let names = names.filter(|_| model.is_none());
         let filter = Filter::new(options, names.as_ref(), model)?;
         let bags = Bags { builder: Builder::of_lines(), ..Bags::default() };
-        let (ids, gaps, holder) = (Vec::new(), 0, String::new());
-        Ok(Gather { path, options, names, model, filter, bags, ids, gaps, holder })
+        let (ids, texts, gaps, holder) = (Vec::new(), Vec::new(), 0, String::new());
+        Ok(Gather { path, options, names, model, filter, bags, ids, texts, gaps, holder })
     }
 
     pub(super) fn path(&self) -> &'a Path {
@@ -99,6 +104,9 @@ impl<'a> Gather<'a> {
             }
             Body::Missing => self.gaps += 1,
         }
+        if self.options.texts {
+            self.texts.push(beginning(body));
+        }
         if let Some(id) = id {
             // Those before it had none.
             self.ids.resize(self.bags.n_docs as usize, String::new());
@@ -108,7 +116,7 @@ impl<'a> Gather<'a> {
     }
 
     pub(super) fn finish(self) -> Result<Docs> {
-        let Gather { path, options, names, model, bags, mut ids, gaps, holder, .. } = self;
+        let Gather { path, options, names, model, bags, mut ids, texts, gaps, holder, .. } = self;
         let Bags { numbers, builder, n_docs, .. } = bags;
         let mut found = vec![String::new(); numbers.len()];
         numbers.into_iter().for_each(|(word, number)| found[number as usize] = word);
@@ -125,8 +133,19 @@ impl<'a> Gather<'a> {
                 docs.with_ids(ids)?
             }
         };
+        let docs = if options.texts { docs.with_texts(texts)? } else { docs };
         Ok(if gaps == 0 { docs } else { docs.with_note(gaps_note(path, gaps, n_docs, &holder)) })
     }
+}
+
+/// How a document begins.
+fn beginning(body: &Body<'_>) -> String {
+    let text = match body {
+        Body::Text(text) => Cow::Borrowed(&**text),
+        Body::Tokens(tokens) => Cow::Owned(tokens.join(" ")),
+        Body::Missing => return String::new(),
+    };
+    text.chars().take(KEPT).collect()
 }
 
 /// What to say of documents that were missing.

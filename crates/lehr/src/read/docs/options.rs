@@ -36,6 +36,10 @@ pub struct DocsOptions {
     /// use for the ids of what it is fitted to.
     #[serde(skip)]
     pub ids: bool,
+    /// Text: whether [`Docs::text`](crate::data::Docs::text) has how each document begins. No setting: only who shows
+    /// documents has a use for it.
+    #[serde(skip)]
+    pub texts: bool,
     /// Text: the words to leave out, English function words by default.
     pub stop_words: Option<StopWords>,
     /// Text: a word in fewer documents is left out. By default 5, but no more than a hundredth of

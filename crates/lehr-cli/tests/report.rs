@@ -1,0 +1,252 @@
+//! `lehr report`: pages of each model, hostile text, bytes, sizes, and what cannot be shown.
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+
+/// Text that would do harm if it were taken for markup, without what ends a field of a table.
+const EVIL: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
+
+/// Markup of the page itself, in which hostile text would have to hide.
+fn tags(page: &str) -> Vec<&str> {
+    // What is inside of scripts and styles is no markup.
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let end = rest.find('>').expect("every tag ends");
+        let tag = &rest[..=end];
+        found.push(tag);
+        rest = &rest[end + 1..];
+        for raw in ["script", "style"] {
+            if tag.starts_with(&format!("<{raw}")) {
+                rest = &rest[rest.find(&format!("</{raw}>")).expect("it ends")..];
+            }
+        }
+    }
+    found
+}
+
+/// What holds for every page.
+fn check(page: &str) {
+    let tags = tags(page);
+    let count = |begin: &str| tags.iter().filter(|tag| tag.starts_with(begin)).count();
+    // The data and the one script whose hash the policy names.
+    assert_eq!((count("<script"), count("<style"), count("<img")), (2, 1, 0));
+    for tag in &tags {
+        // Values are in quotes, and have none in them.
+        let names: String = tag.split('"').step_by(2).collect();
+        for name in names.split([' ', '\n']).skip(1) {
+            assert!(!["on", "src", "style"].iter().any(|bad| name.starts_with(bad)), "{tag}");
+        }
+        if let Some((_, link)) = tag.split_once("href=\"") {
+            assert!(link.starts_with('#'), "{tag}");
+        }
+    }
+    let names = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!names.contains("http:") && !names.contains("https:"), "an address");
+    let policy = "Content-Security-Policy\" content=\"default-src &#x27;none&#x27;; script-src &#x27;sha256-";
+    assert!(page.contains(policy) && !page.contains("unsafe"));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+}
+
+/// Three clusters that are far apart, as a table.
+fn clusters(place: &Place, name: &str, n_items: usize) {
+    let row = |(n, row): (usize, &[f64; 3])| {
+        let shift = 30.0 * (n % 3) as f64;
+        format!("{},{},{}\n", row[0] + shift, row[1] - shift, row[2])
+    };
+    let rows: String = common::mixture(n_items).iter().enumerate().map(row).collect();
+    place.write(name, format!("a,b,c\n{rows}"));
+}
+
+fn page(place: &Place, line: &str, name: &str) -> String {
+    place.ok(line);
+    let page = String::from_utf8(place.read(name)).unwrap();
+    check(&page);
+    page
+}
+
+#[test]
+fn topics_have_words_documents_and_groups() {
+    let place = Place::new();
+    let mut lines = String::new();
+    for (n, doc) in common::corpus(60).into_iter().enumerate() {
+        let names = common::words();
+        let text: Vec<String> = doc.iter().flat_map(|&(w, c)| vec![names[w].clone(); c]).collect();
+        let month = 1 + n % 3;
+        lines += &format!(
+            "{{\"text\": \"{EVIL} {}\", \"id\": \"{EVIL}{n}\", \"date\": \"2026-0{month}-11\"}}\n",
+            text.join(" ")
+        );
+    }
+    place.write("news.jsonl", lines);
+    place.ok("fit lda news.jsonl -k 3 --holdout 10 --steps 30 -q -o news");
+    let alone = page(&place, "report news -o alone.html", "alone.html");
+    assert!(alone.contains("The page has no documents") && !alone.contains("onerror=alert(2)&gt"));
+    assert!(
+        alone.contains("coherence 0.")
+            || alone.contains("coherence 1.")
+            || alone.contains("coherence -0.")
+    );
+    let whole = page(&place, "report news --data news.jsonl --by date -o whole.html", "whole.html");
+    for part in
+        ["2026-02", "the data of the fit (60 documents)", "<mark class=\"k0\">", "Map of topics"]
+    {
+        assert!(whole.contains(part), "{part}");
+    }
+    // Its text is there, as text.
+    assert!(whole.contains("&lt;&#x2f;") && whole.contains("onerror="));
+    for topic in 0..3 {
+        assert!(whole.contains(&format!("id=\"topic-{topic}\"")));
+    }
+    place.ok("report news --data news.jsonl --by date -o again.html");
+    assert_eq!(place.read("again.html"), place.read("whole.html"));
+}
+
+#[test]
+fn words_columns_titles_ids_and_file_names_are_text() {
+    let place = Place::new();
+    place.docs("a", 60);
+    let words: String =
+        (0..common::WORDS).map(|w| format!("{}{w}\n", EVIL.replace(' ', "_"))).collect();
+    place.write("vocab.a.txt", words);
+    place.ok("fit lda docword.a.txt -k 3 --steps 20 -q -o lda");
+    let topics = page(&place, "report lda --data docword.a.txt -o lda.html", "lda.html");
+    assert!(topics.contains("alert(1)"));
+    // Columns, names of items and the file's own.
+    let mut table = format!("{EVIL},b,c,name\n");
+    for (n, row) in common::mixture(80).iter().enumerate() {
+        table += &format!("{},{},{},{EVIL}{n}\n", row[0], row[1], row[2]);
+    }
+    let name = "<b>&\"'.csv";
+    place.write(name, &table);
+    place.ok(&format!("fit gmm {name} -k 3 --drop name -q -o <i>run"));
+    let clusters =
+        page(&place, &format!("report <i>run --data {name} --id name -o gmm.html"), "gmm.html");
+    assert!(
+        clusters.contains("onerror=alert(2)")
+            && clusters.contains("&lt;b&gt;&amp;&quot;&#x27;.csv")
+    );
+    // Users, items and titles.
+    let mut ratings = String::from("user,item,rating\n");
+    let mut titles = String::from("id,title\n");
+    for (user, item, rating) in common::ratings(30) {
+        ratings += &format!("{EVIL}{user},{EVIL}{item},{rating}\n");
+    }
+    (0..common::ITEMS).for_each(|item| titles += &format!("{EVIL}{item},<u>{EVIL} {item}\n"));
+    place.write("ratings.csv", ratings);
+    place.write("titles.csv", titles);
+    place.ok("fit pmf ratings.csv -d 2 --holdout 0.1 --steps 10 -q -o pmf");
+    let films = page(&place, "report pmf --titles titles.csv -o pmf.html", "pmf.html");
+    assert!(films.contains("&lt;u&gt;") && films.contains("By fifths"));
+}
+
+#[test]
+fn clusters_and_ratings_say_what_they_were_given() {
+    let place = Place::new();
+    clusters(&place, "points.csv", 150);
+    place.ok("fit gmm points.csv -k 3 --n-init 2 -q -o gmm");
+    let alone = page(&place, "report gmm -o a.html", "a.html");
+    assert!(alone.contains("The page has no items") && alone.contains("evidence, nats"));
+    let whole = page(&place, "report gmm --data points.csv -o b.html", "b.html");
+    assert!(whole.contains("150 of 150 items are drawn") && whole.contains("bound, nats"));
+    assert!(whole.contains("Items that the mixture explains least"));
+    clusters(&place, "more.csv", 6000);
+    let many = page(&place, "report gmm --data more.csv -o c.html", "c.html");
+    assert!(many.contains("5000 of 6000 items are drawn, spread evenly"));
+    assert!(many.contains("other data than those of the fit") && many.len() < 1_000_000);
+
+    place.ratings("ratings.dat", 40);
+    place.ok("fit pmf ratings.dat -d 2 --holdout 0.2 --steps 15 -q -o pmf");
+    let films = page(&place, "report pmf --user 3 --user nobody -o d.html", "d.html");
+    assert!(
+        films.contains("User 3, who has rated")
+            && films.contains("User nobody is not in the model")
+    );
+    assert!(films.contains("the ratings that the fit has held out"));
+    // Changed or gone: the page is made without what needs them, and says so.
+    place.ratings("ratings.dat", 39);
+    let changed = page(&place, "report pmf -o e.html", "e.html");
+    assert!(changed.contains("Not measured: ratings.dat has changed since the fit"));
+    fs::remove_file(place.path("ratings.dat")).unwrap();
+    let gone = page(&place, "report pmf -o f.html", "f.html");
+    assert!(gone.contains("Not measured: the ratings of the fit, ratings.dat, are gone"));
+}
+
+#[test]
+fn several_runs_and_sweeps_are_compared() {
+    let place = Place::new();
+    clusters(&place, "points.csv", 150);
+    for seed in 1..4 {
+        place.ok(&format!("fit gmm points.csv -k 3 --seed {seed} -q -o runs-{seed}"));
+    }
+    let three = page(&place, "report runs-1 runs-2 runs-3 -o three.html", "three.html");
+    assert!(
+        three.contains("3 of 3 components of runs-1 came back in at least 2 of the 2 other runs")
+    );
+    place.ok("sweep gmm points.csv -k 1..3 --folds 2 --n-init 1 -q -o sizes");
+    let sweep = page(&place, "report sizes -o sweep.html", "sweep.html");
+    assert!(sweep.contains("take K = ") && sweep.contains("Held-out score against size"));
+    place.docs("a", 40);
+    place.ok("fit lda docword.a.txt -k 2 --steps 5 -q -o lda");
+    place.fails(
+        "report runs-1 lda -o x.html",
+        &["lda", "a run of lda", "runs of one model compare"],
+    );
+    place.fails("report runs-1 sizes -o x.html", &["sizes", "is a sweep"]);
+    place.fails("report runs-1 runs-2 --data points.csv -o x.html", &["--data", "one run"]);
+}
+
+#[test]
+fn a_hundred_topics_with_documents_stay_below_a_megabyte() {
+    let place = Place::new();
+    let mut lines = String::new();
+    let letters = |n: usize| -> String {
+        [n / 676 % 26, n / 26 % 26, n % 26].map(|x| char::from(b'a' + x as u8)).iter().collect()
+    };
+    for n in 0..600 {
+        let word = |at: usize| format!("wo{}", letters((n % 100) * 31 + (at * at + n) % 53));
+        let text: Vec<String> = (0..80).map(word).collect();
+        lines += &format!("{}\n", text.join(" "));
+    }
+    place.write("texts.txt", lines);
+    place.ok("fit lda texts.txt -k 100 --steps 4 -q -o lda");
+    let page = page(&place, "report lda --data texts.txt -o lda.html", "lda.html");
+    assert_eq!(page.matches("<blockquote").count(), 500);
+    assert!(page.len() < 1_000_000, "{}", page.len());
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused() {
+    let place = Place::new();
+    place.points("points.csv", 60);
+    place.ok("fit gmm points.csv -k 2 -q -o gmm");
+    place.write("there.html", "mine");
+    place.fails("report gmm -o there.html", &["there.html", "exists already", "--force"]);
+    place.fails("report gmm -o none/x.html", &["none"]);
+    place.fails("report nowhere -o x.html", &["nowhere"]);
+    place.fails("report gmm --data nothing.csv -o x.html", &["nothing.csv"]);
+    place.fails("report gmm --titles points.csv -o x.html", &["--titles", "ratings", "gmm"]);
+    place.fails("report gmm --data points.csv --by a -o x.html", &["--by", "documents"]);
+    place.fails("report gmm --data points.csv -o points.csv --force", &["this is the data"]);
+    place.misused("report gmm --by a -o x.html", &["--data"]);
+    place.misused("report gmm", &["--output"]);
+    // Half a run, and a run of another version.
+    fs::remove_file(place.path("gmm/checkpoint.safetensors")).unwrap();
+    place.fails("report gmm -o x.html", &["gmm"]);
+    let config = String::from_utf8(place.read("gmm/config.json")).unwrap();
+    place.write("gmm/config.json", config.replace("\"format\": 2", "\"format\": 99"));
+    place.fails("report gmm -o x.html", &["config.json", "version 99", "update lehr"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_room_for_the_file_is_said() {
+    let place = Place::new();
+    place.points("points.csv", 60);
+    place.ok("fit gmm points.csv -k 2 -q -o gmm");
+    place.fails("report gmm -o /dev/full --force", &["/dev/full"]);
+}

@@ -1,0 +1,151 @@
+//! The bound and the held-out score against steps, passes and seconds.
+
+use lehr::fit::Observation;
+use lehr::store::Run;
+use lehr_plot::{Colour, Panel, Point, Series, first_drawn};
+
+use crate::Reported;
+use crate::chart::{Cell, Chart, view};
+
+/// Points of a line that are drawn, and rows of numbers that are kept, at most.
+const DRAWN: usize = 400;
+const KEPT: usize = 800;
+
+/// The size of the plots.
+const SIZE: (f64, f64) = (560.0, 240.0);
+
+/// What a chart is drawn against, and how an observation has it.
+type Against = (&'static str, &'static str, Box<dyn Fn(&Observation) -> f64>);
+
+/// The charts of a run whose best start is `shown`.
+pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
+    let n_items = run.config.data.items - run.config.fit.holdout.count(run.config.data.items);
+    let axes: [Against; 3] = [
+        ("steps", "steps", Box::new(|seen| seen.step as f64)),
+        (
+            "passes",
+            "passes over the data",
+            Box::new(move |seen| seen.items as f64 / n_items.max(1) as f64),
+        ),
+        ("seconds", "seconds of work", Box::new(|seen| seen.seconds)),
+    ];
+    let trace = &run.trace;
+    let mut charts = Vec::new();
+    if trace.iter().filter(|seen| seen.restart == shown).count() > 1 {
+        let bound = |seen: &Observation| Some(seen.bound);
+        let noisy = trace.iter().any(is_noisy);
+        let mut note = String::new();
+        if trace.iter().any(|seen| seen.restart != shown) {
+            note += "Every start is a line; the one that was kept is strong. ";
+        }
+        if trace.iter().any(|seen| is_win(seen)) {
+            note += "Dots are kicks of the search that won. ";
+        }
+        if noisy {
+            note += "Shaded: steps with noise. ";
+        }
+        charts.push(
+            drawn("bound", "Bound (nats, higher is better)", trace, shown, &axes, bound).note(note),
+        );
+    }
+    let scored =
+        trace.iter().filter(|seen| seen.restart == shown && seen.heldout.is_some()).count();
+    if scored > 1 {
+        charts.push(drawn("held-out", score, trace, shown, &axes, |seen| seen.heldout));
+    }
+    charts
+}
+
+fn is_noisy(seen: &Observation) -> bool {
+    seen.effective < seen.batch as f64
+}
+
+/// Whether this is where a search stood: its winning kicks and its end.
+fn is_of_search(seen: &Observation) -> bool {
+    seen.event.is_some()
+}
+
+/// Whether a kick of a search has won here.
+fn is_win(seen: &Observation) -> bool {
+    seen.event.as_ref().is_some_and(|event| event.get("kick").is_some())
+}
+
+fn drawn(
+    id: &str,
+    title: &str,
+    trace: &[Observation],
+    shown: u32,
+    axes: &[Against],
+    of: impl Fn(&Observation) -> Option<f64>,
+) -> Chart {
+    let mut chart = Chart {
+        id: id.into(),
+        title: title.into(),
+        note: String::new(),
+        views: Vec::new(),
+        columns: Vec::new(),
+        rows: Vec::new(),
+    };
+    let mut starts: Vec<u32> = trace.iter().map(|seen| seen.restart).collect();
+    starts.dedup();
+    // The one that was kept comes last, on top.
+    starts.sort_by_key(|&start| (start == shown, start));
+    starts.dedup();
+    for (label, name, x) in axes {
+        let points = |wanted: &dyn Fn(&Observation) -> bool| -> Vec<Point> {
+            let seen = trace.iter().filter(|seen| wanted(seen));
+            seen.filter_map(|seen| Some((x(seen), of(seen)?))).collect()
+        };
+        let kept = points(&|seen| seen.restart == shown && seen.run == 0);
+        let from = kept.get(first_drawn(&kept)).map_or(f64::NEG_INFINITY, |point| point.0);
+        let mut panel = Panel::new("").x_label(*name);
+        let last_noisy = trace
+            .iter()
+            .filter(|seen| seen.restart == shown && is_noisy(seen))
+            .map(x)
+            .reduce(f64::max);
+        if let Some(last) = last_noisy {
+            panel = panel.shade(from.max(0.0), last);
+        }
+        for &start in &starts {
+            let all =
+                points(&|seen| seen.restart == start && (seen.run == 0 || is_of_search(seen)));
+            let mut late: Vec<Point> = all.into_iter().filter(|point| point.0 >= from).collect();
+            late.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let line = Series::line(thinned(&late)).colour(Colour::BLUE);
+            panel = panel.with(if start == shown { line } else { line.opacity(0.3).width(1.2) });
+        }
+        let wins = points(&|seen| seen.restart == shown && is_win(seen));
+        if !wins.is_empty() {
+            panel = panel
+                .with(Series::scatter(wins).colour(Colour::VERMILION).radius(3.5).opacity(0.9));
+        }
+        let said = if from > 0.0 && from.is_finite() {
+            format!("{title}, from {from} on")
+        } else {
+            title.into()
+        };
+        chart.views.push(view(id, label, &said, panel, SIZE));
+    }
+    chart.columns = ["start", "run", "step", "passes", "seconds", id].map(String::from).to_vec();
+    let every = trace.len().div_ceil(KEPT).max(1);
+    for (at, seen) in trace.iter().enumerate() {
+        let Some(value) = of(seen) else { continue };
+        if at % every == 0 || at + 1 == trace.len() || seen.closing {
+            let mut row: Vec<Cell> =
+                vec![(seen.restart as usize).into(), (seen.run as usize).into()];
+            row.extend(axes.iter().map(|(_, _, x)| Cell::from(x(seen))));
+            row.push(value.into());
+            chart.rows.push(row);
+        }
+    }
+    chart
+}
+
+/// Not more points than can be told apart, the last one among them.
+fn thinned(points: &[Point]) -> Vec<Point> {
+    let every = points.len().div_ceil(DRAWN).max(1);
+    let last = points.len().saturating_sub(1);
+    let kept = points.iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last);
+    kept.map(|(_, point)| *point).collect()
+}

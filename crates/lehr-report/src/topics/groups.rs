@@ -1,0 +1,157 @@
+//! The topics' shares by group, or by month if the groups are dates.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Groups that are shown by themselves, and months.
+const MOST: usize = 12;
+const MONTHS: usize = 36;
+
+/// The topics' shares by group.
+#[derive(Debug, Serialize)]
+pub struct Groups {
+    /// What the groups are groups of.
+    name: String,
+    groups: Vec<Group>,
+    /// Whether they follow each other in time.
+    in_time: bool,
+    /// For each topic its shares, in percent.
+    rows: Vec<Vec<String>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    name: String,
+    documents: usize,
+}
+
+/// Sums of the topics' shares by group.
+pub struct Sums {
+    name: String,
+    /// The group of each document.
+    group_of: Vec<usize>,
+    names: Vec<String>,
+    in_time: bool,
+    k: usize,
+    counts: Vec<usize>,
+    sums: Vec<f64>,
+}
+
+impl Sums {
+    /// Of `k` topics in groups with the values of a column.
+    pub fn new(name: &str, values: &[String], k: usize) -> Self {
+        let dates: Option<Vec<String>> = values.iter().map(|value| month(value)).collect();
+        let in_time = dates.is_some() && !values.is_empty();
+        let mut keys = dates.unwrap_or_else(|| values.to_vec());
+        let different = |keys: &[String]| {
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            keys.iter().for_each(|key| *counts.entry(key.clone()).or_default() += 1);
+            counts
+        };
+        if in_time && different(&keys).len() > MONTHS {
+            keys.iter_mut().for_each(|key| key.truncate(4));
+        }
+        let counts = different(&keys);
+        let mut names: Vec<String> = counts.keys().cloned().collect();
+        if !in_time {
+            names.sort_by(|a, b| counts[b].cmp(&counts[a]).then(a.cmp(b)));
+            let has_rest = names.len() > MOST;
+            names.truncate(if has_rest { MOST - 1 } else { MOST });
+            if has_rest {
+                names.push("all others".into());
+            }
+        }
+        let place: BTreeMap<&str, usize> =
+            names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let last = names.len().saturating_sub(1);
+        let group_of =
+            keys.iter().map(|key| place.get(key.as_str()).copied().unwrap_or(last)).collect();
+        let n = names.len();
+        Sums {
+            name: name.into(),
+            group_of,
+            names,
+            in_time,
+            k,
+            counts: vec![0; n],
+            sums: vec![0.0; n * k],
+        }
+    }
+
+    /// Adds a document.
+    pub fn add(&mut self, n: usize, theta: &[f64]) {
+        let Some(&group) = self.group_of.get(n) else { return };
+        self.counts[group] += 1;
+        let sums = &mut self.sums[group * self.k..][..self.k];
+        sums.iter_mut().zip(theta).for_each(|(sum, share)| *sum += share);
+    }
+
+    /// The mean shares.
+    pub fn done(self) -> Groups {
+        let percent = |k: usize, g: usize| {
+            format!("{:.1}", 100.0 * self.sums[g * self.k + k] / self.counts[g].max(1) as f64)
+        };
+        let n = self.names.len();
+        let rows = (0..self.k).map(|k| (0..n).map(|g| percent(k, g)).collect()).collect();
+        let groups = self.names.into_iter().zip(self.counts);
+        let groups = groups.map(|(name, documents)| Group { name, documents }).collect();
+        Groups { name: self.name, groups, in_time: self.in_time, rows }
+    }
+}
+
+impl Groups {
+    /// What scripts draw.
+    pub fn data(&self) -> Value {
+        let rows: Vec<Vec<f64>> = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.parse().unwrap_or(0.0)).collect())
+            .collect();
+        let names: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
+        json!({ "name": self.name, "names": names, "rows": rows })
+    }
+}
+
+/// The month of a date that begins with `2026-11`, `2026/11` or `202611..`.
+fn month(text: &str) -> Option<String> {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (year, rest) = text.trim().split_at_checked(4)?;
+    let rest = rest.strip_prefix(['-', '/', '.']).unwrap_or(rest);
+    let (month, after) = rest.split_at_checked(2)?;
+    let is_month = digits(month) && ("01"..="12").contains(&month);
+    let ends = after.is_empty()
+        || after.starts_with(['-', '/', '.', 'T', ' '])
+        || (after.len() == 2 && digits(after));
+    (digits(year) && is_month && ends).then(|| format!("{year}-{month}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_become_months_and_nothing_else_does() {
+        for date in ["2026-11-18", "2026/11/18 10:00", "20261118", "2026-11", " 2026-11-18T09:00Z"]
+        {
+            assert_eq!(month(date).as_deref(), Some("2026-11"), "{date}");
+        }
+        for other in ["", "sports", "2026", "2026-13-01", "20261", "18.11.2026", "日本日本日"]
+        {
+            assert_eq!(month(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn shares_are_means_of_the_groups_documents() {
+        let values = ["b", "a", "b"].map(String::from);
+        let mut sums = Sums::new("kind", &values, 2);
+        sums.add(0, &[0.5, 0.5]);
+        sums.add(1, &[0.1, 0.9]);
+        sums.add(2, &[0.7, 0.3]);
+        let groups = sums.done();
+        assert_eq!(groups.groups[0].name, "b");
+        assert_eq!(groups.rows, [["60.0", "10.0"], ["40.0", "90.0"]]);
+    }
+}

@@ -1,0 +1,372 @@
+//! Topics of documents: sizes, words, a map, and what documents show of them.
+
+mod documents;
+mod groups;
+mod words;
+
+use lehr::Result;
+use lehr::data::Docs;
+use lehr::fit::Observation;
+use lehr::models::lda::{Coherence, Lda, LearnAlpha};
+use lehr::store::Run;
+use lehr_plot::caption::{counted, rounded};
+use lehr_plot::{Panel, Series};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::chart::Chart;
+use crate::head::Number;
+use crate::several::Alike;
+use crate::{Part, Reported, spectrum};
+pub use documents::Document;
+pub use groups::Groups;
+use words::{WordRow, Words};
+
+/// Words of a topic that its coherence and its exclusivity look at.
+const TOP: usize = 10;
+/// Topics that are listed as similar.
+const NEAREST: usize = 3;
+/// Documents of a topic.
+const DOCUMENTS: usize = 5;
+/// The side of the map, and its margin.
+const MAP: (f64, f64) = (640.0, 34.0);
+
+/// What a page of topics is made with beside the run.
+#[derive(Default)]
+pub struct Given {
+    /// Documents to show, in the words of the model.
+    pub documents: Option<Docs>,
+    /// What is known of these: where they come from, what was left out.
+    pub notes: Vec<String>,
+    /// For each document what it belongs to, e.g. a month, and what that is called.
+    pub groups: Option<(String, Vec<String>)>,
+    /// Documents to look for coherence in, or why there are none.
+    pub counted: Option<std::result::Result<Docs, String>>,
+}
+
+/// What a page of topics shows.
+#[derive(Serialize)]
+pub struct Topics {
+    topics: Vec<Topic>,
+    /// Words of each topic in the tables, and in those that scripts make.
+    n_words: usize,
+    map: Map,
+    notes: Vec<String>,
+    /// Why there is no coherence.
+    no_coherence: Option<String>,
+    groups: Option<Groups>,
+    has_documents: bool,
+    /// How many documents there were to choose from.
+    n_documents: usize,
+    pub(crate) charts: Vec<Chart>,
+    #[serde(skip)]
+    pub(crate) data: Value,
+}
+
+/// A topic.
+#[derive(Serialize)]
+struct Topic {
+    topic: usize,
+    /// In percent.
+    share: String,
+    /// The width of its bar, in percent of the largest.
+    bar: String,
+    alpha: Option<String>,
+    coherence: Option<String>,
+    exclusivity: String,
+    /// The first words in a line.
+    begin: String,
+    words: Vec<WordRow>,
+    nearest: Vec<Near>,
+    documents: Vec<Document>,
+}
+
+#[derive(Serialize)]
+struct Near {
+    topic: usize,
+    similarity: String,
+}
+
+/// The map of topics.
+#[derive(Serialize)]
+struct Map {
+    size: f64,
+    places: Vec<Place>,
+    /// The share of the squared distances that it shows, in percent.
+    shown: String,
+}
+
+#[derive(Serialize)]
+struct Place {
+    topic: usize,
+    x: String,
+    y: String,
+    r: String,
+    share: String,
+}
+
+impl Reported for Lda {
+    type Given = Given;
+    const SCORE: &'static str = "Held-out completion (nats per word, higher is better)";
+
+    fn heading(run: &Run<Self>) -> String {
+        format!("LDA with {}", counted(run.config.params.topics as u64, "topic"))
+    }
+
+    fn data(run: &Run<Self>) -> String {
+        let docs = run.config.data.items;
+        let held_out = match run.config.fit.holdout.count(docs) {
+            0 => String::new(),
+            n => format!(" ({n} of them held out)"),
+        };
+        let words = counted(run.config.frozen.words as u64, "word");
+        let tokens: f64 = run.model.word_counts().iter().sum();
+        let docs = counted(docs as u64, "document");
+        format!("{docs}{held_out}, a vocabulary of {words}, {} training tokens", rounded(tokens, 9))
+    }
+
+    fn numbers(run: &Run<Self>, last: Option<&Observation>) -> Vec<Number> {
+        let mut numbers = Vec::new();
+        let measure = |name: &str| last.and_then(|last| last.measures.get(name).copied());
+        if let (Some(completion), Some(unigram)) = (measure("completion"), measure("unigram")) {
+            numbers.push(Number::new(
+                "perplexity of hidden words",
+                rounded((-completion).exp(), 4),
+                format!(
+                    "Half of every held-out document predicts the other half: the model is as unsure of a word as if \
+                     it had to choose among so many equally likely ones. Word frequencies alone leave {}.",
+                    rounded((-unigram).exp(), 4)
+                ),
+            ));
+        }
+        let tokens: f64 = run.model.word_counts().iter().sum();
+        if let Some(last) = last.filter(|_| tokens > 0.0) {
+            numbers.push(Number::new(
+                "bound per word",
+                format!("{} nats", rounded(last.bound / tokens, 5)),
+                "What the fit climbs: a lower bound on the log probability of the training documents, everything \
+                 counted. It compares fits of the same documents.",
+            ));
+        }
+        let shares: Vec<f64> =
+            run.model.topics(run.lambda(), 1, 1.0).iter().map(|topic| topic.share).collect();
+        let entropy: f64 = shares.iter().filter(|&&s| s > 0.0).map(|s| -s * s.ln()).sum();
+        numbers.push(Number::new(
+            "topics in effect",
+            format!("{} of {}", rounded(entropy.exp(), 3), shares.len()),
+            "The exponential of the entropy of the topics' sizes: all of them if they are equally large, fewer if a few \
+             hold most of the words.",
+        ));
+        numbers
+    }
+
+    fn warnings(_run: &Run<Self>, last: Option<&Observation>) -> Vec<String> {
+        let mass = last.and_then(|last| last.measures.get("mass").copied());
+        let far = mass.filter(|mass| (mass - 1.0).abs() > 0.05);
+        let said = |mass| {
+            format!(
+                "Noise has changed the topics' mass: they hold {} times the words that the documents have.",
+                rounded(mass, 4)
+            )
+        };
+        far.into_iter().map(said).collect()
+    }
+
+    fn part(run: &Run<Self>, given: &Given) -> Result<Part> {
+        Ok(Part::Topics(topics(run, given)?))
+    }
+
+    fn alike(a: &Run<Self>, b: &Run<Self>) -> Option<Alike> {
+        let (these, those) = (Words::of(a), Words::of(b));
+        if !these.has_words_of(&those) {
+            return None;
+        }
+        let roots =
+            |words: &Words| -> Vec<Vec<f32>> { (0..words.k).map(|k| words.root(k)).collect() };
+        let (left, right) = (roots(&these), roots(&those));
+        let of = |one: &Vec<f32>| right.iter().map(|other| dot(one, other).min(1.0)).collect();
+        Some(Alike {
+            what: "topic",
+            similarity: left.par_iter().map(of).collect(),
+            numbers: ((0..these.k).collect(), (0..those.k).collect()),
+        })
+    }
+}
+
+/// The sum of products, in blocks, so that the sum of many small numbers keeps its digits.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let block = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    a.chunks(256).zip(b.chunks(256)).map(|pair| f64::from(block(pair))).sum()
+}
+
+fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
+    let words = Words::of(run);
+    let k = words.k;
+    let listed = run.model.topics(run.lambda(), TOP, 1.0);
+    let largest = listed.first().map_or(1.0, |topic| topic.share).max(1e-300);
+    let (coherence, no_coherence) = coherence(&listed, k, given);
+    let similar = similarities(&words);
+    let mut notes = given.notes.clone();
+    let mut documents: Vec<Vec<Document>> = Vec::new();
+    let mut groups = None;
+    if let Some(docs) = &given.documents {
+        let shares = documents::Shares::of(run, docs, DOCUMENTS, given.groups.as_ref());
+        docs.fault().map_or(Ok(()), Err)?;
+        documents = shares.documents(&words, docs);
+        groups = shares.groups;
+    } else {
+        notes.push(
+            "The page has no documents, since none were given; with --data FILE it shows those that each topic has most \
+             of."
+                .into(),
+        );
+    }
+    let relevant = words.relevant();
+    let mut by_number: Vec<Option<Topic>> = (0..k).map(|_| None).collect();
+    let mut facts: Vec<Value> = vec![Value::Null; k];
+    for topic in &listed {
+        let number = topic.topic;
+        let rows = words.rows(number, &relevant[number]);
+        let begin: Vec<&str> = rows.iter().take(8).map(|row| row.word.as_str()).collect();
+        let exclusivity = words.exclusivity(&topic.by_probability);
+        let asymmetric = run.config.params.learned_alpha() == LearnAlpha::Asymmetric;
+        facts[number] = json!({
+            "share": topic.share,
+            "begin": begin.join(" "),
+        });
+        by_number[number] = Some(Topic {
+            topic: number,
+            share: format!("{:.1}", 100.0 * topic.share),
+            bar: format!("{:.1}", 100.0 * topic.share / largest),
+            alpha: asymmetric.then(|| rounded(topic.alpha, 3)),
+            coherence: coherence[number].map(|npmi| format!("{npmi:.2}")),
+            exclusivity: format!("{exclusivity:.2}"),
+            begin: begin.join(" "),
+            words: rows,
+            nearest: nearest(&similar, k, number),
+            documents: documents.get_mut(number).map(std::mem::take).unwrap_or_default(),
+        });
+    }
+    // The largest first, by their own numbers.
+    let topics: Vec<Topic> =
+        listed.iter().filter_map(|topic| by_number[topic.topic].take()).collect();
+    let data = json!({
+        "words": words.data(&relevant),
+        "topics": facts,
+        "groups": groups.as_ref().map(Groups::data),
+    });
+    Ok(Topics {
+        n_words: run.config.frozen.words,
+        map: map(&similar, &listed),
+        notes,
+        no_coherence,
+        charts: vec![sizes(&topics, &listed)],
+        has_documents: given.documents.is_some(),
+        n_documents: given.documents.as_ref().map_or(0, Docs::n_items),
+        topics,
+        groups,
+        data,
+    })
+}
+
+/// The coherence of each topic by its number, or why there is none.
+fn coherence(
+    listed: &[lehr::models::lda::Topic],
+    k: usize,
+    given: &Given,
+) -> (Vec<Option<f64>>, Option<String>) {
+    let none = |why: &str| (vec![None; k], Some(why.to_string()));
+    let docs = match &given.counted {
+        None => return none("there were no documents to count words in"),
+        Some(Err(why)) => return none(why),
+        Some(Ok(docs)) => docs,
+    };
+    let top = |topic: &lehr::models::lda::Topic| -> Vec<usize> {
+        topic.by_probability.iter().map(|(word, _)| *word).collect()
+    };
+    let counts = Coherence::new(docs, listed.iter().flat_map(top));
+    if let Some(fault) = docs.fault() {
+        return none(&fault.to_string());
+    }
+    let mut found = vec![None; k];
+    for topic in listed {
+        found[topic.topic] = counts.npmi(&top(topic));
+    }
+    (found, None)
+}
+
+/// How much the topics' words overlap: sums of the roots of p q, 1 for the same and 0 for nothing in common.
+fn similarities(words: &Words) -> Vec<f64> {
+    let k = words.k;
+    let roots: Vec<Vec<f32>> = (0..k).into_par_iter().map(|topic| words.root(topic)).collect();
+    let rows: Vec<Vec<f64>> = (0..k)
+        .into_par_iter()
+        .map(|i| {
+            (0..k)
+                .map(
+                    |j| if i == j { 1.0 } else { dot(&roots[i.min(j)], &roots[i.max(j)]).min(1.0) },
+                )
+                .collect()
+        })
+        .collect();
+    rows.concat()
+}
+
+fn nearest(similar: &[f64], k: usize, topic: usize) -> Vec<Near> {
+    let row = &similar[topic * k..][..k];
+    let mut others: Vec<usize> = (0..k).filter(|&other| other != topic).collect();
+    others.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
+    let near = |&other: &usize| Near { topic: other, similarity: format!("{:.2}", row[other]) };
+    others.iter().take(NEAREST).map(near).collect()
+}
+
+/// Topics in a plane: classical scaling of Hellinger distances.
+fn map(similar: &[f64], listed: &[lehr::models::lda::Topic]) -> Map {
+    let k = listed.len();
+    let squared: Vec<f64> = similar.iter().map(|s| 1.0 - s).collect();
+    let (places, shown) = spectrum::map(&squared, k);
+    let reach = places.iter().flatten().fold(1e-12_f64, |most, x| most.max(x.abs()));
+    let (size, margin) = MAP;
+    let at = |x: f64| size / 2.0 + x / reach * (size / 2.0 - margin);
+    let largest = listed.first().map_or(1.0, |topic| topic.share).max(1e-300);
+    // Fewer topics have room for larger discs.
+    let radius = (0.25 * size / (k as f64).sqrt()).clamp(9.0, 30.0);
+    let place = |topic: &lehr::models::lda::Topic| {
+        let [x, y] = places[topic.topic];
+        Place {
+            topic: topic.topic,
+            x: format!("{:.1}", at(x)),
+            y: format!("{:.1}", at(-y)),
+            r: format!("{:.1}", (radius * (topic.share / largest).sqrt()).max(4.0)),
+            share: format!("{:.1}", 100.0 * topic.share),
+        }
+    };
+    Map { size, places: listed.iter().map(place).collect(), shown: format!("{:.0}", 100.0 * shown) }
+}
+
+/// The topics' sizes as bars.
+fn sizes(topics: &[Topic], listed: &[lehr::models::lda::Topic]) -> Chart {
+    let bars = listed.iter().enumerate().map(|(at, topic)| (at as f64, 100.0 * topic.share));
+    let names = listed.iter().map(|topic| topic.topic.to_string());
+    let panel = Panel::new("").x_label("topic").y_label("share of words, in percent");
+    // Names of very many bars would be a grey band.
+    let panel =
+        if listed.len() <= 80 { panel.x_names(names) } else { panel.x_label("rank of the topic") };
+    let rows = topics.iter().zip(listed).map(|(shown, topic)| {
+        vec![
+            topic.topic.into(),
+            topic.share.into(),
+            shown
+                .coherence
+                .as_deref()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(f64::NAN)
+                .into(),
+            shown.exclusivity.parse().unwrap_or(f64::NAN).into(),
+            shown.begin.as_str().into(),
+        ]
+    });
+    Chart::new("sizes", "Sizes of the topics", panel.with(Series::bars(bars)), (720.0, 180.0))
+        .numbers(&["topic", "share", "npmi", "exclusivity", "words"], rows.collect())
+}

@@ -1,0 +1,165 @@
+
+// Topics: choose one, rank its words at any weight, look for a word, give names.
+{
+  const { words, topics, groups } = data.model;
+  const names = topics.map(() => "");
+  const articles = [...document.querySelectorAll(".topic")];
+  const order = articles.map((article) => Number(article.dataset.topic));
+  const entries = [...document.querySelectorAll("#list li, .map a")];
+  const weight = document.getElementById("weight");
+  let chosen = order[0];
+
+  const percent = (p) => (100 * p).toPrecision(3).replace(/\.?0+$/, (end) => (end.includes(".") ? "" : end));
+
+  // ln p(w | k) - (1 - weight) ln p(w), of words that some weight ranks among the first of all words.
+  function ranked(topic, plain) {
+    const [own, nats] = words.topics[topic];
+    const rows = own.map((word, at) => ({
+      word: words.names[word],
+      p: Math.exp(-nats[at] / 1000),
+      corpus: Math.exp(-words.corpus[word] / 1000),
+      relevance: -nats[at] + (1 - plain) * words.corpus[word],
+    }));
+    return rows.sort((a, b) => b.relevance - a.relevance).slice(0, words.shown);
+  }
+
+  function bars(p, corpus, longest) {
+    const svg = shape("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+    svg.append(shape("rect", { width: (100 * p) / longest, height: 6 }));
+    svg.append(shape("rect", { class: "c", y: 7, width: (100 * corpus) / longest, height: 3 }));
+    return svg;
+  }
+
+  function rank() {
+    const plain = Number(weight.value);
+    document.getElementById("weight-shown").textContent = plain;
+    const body = document.querySelector(`#topic-${chosen} tbody`);
+    const rows = ranked(chosen, plain);
+    const longest = Math.max(...rows.map((row) => Math.max(row.p, row.corpus)));
+    body.replaceChildren(
+      ...rows.map((row) => {
+        const line = element("tr");
+        const cell = element("td");
+        cell.append(bars(row.p, row.corpus, longest));
+        line.append(element("th", { scope: "row" }, row.word), cell);
+        line.append(element("td", {}, percent(row.p)), element("td", {}, percent(row.corpus)));
+        return line;
+      }),
+    );
+  }
+
+  // The shares of a topic by group, as bars.
+  function shares(topic) {
+    const figure = element("figure", { class: "chart" });
+    const row = groups.rows[topic];
+    const most = Math.max(...row, 1e-9);
+    const [wide, high] = [480, 110];
+    const each = wide / row.length;
+    const svg = shape("svg", {
+      viewBox: `0 0 ${wide} ${high + 18}`, width: wide, height: high + 18, role: "img", "font-size": 10,
+      "aria-label": `Share of topic ${topic} by ${groups.name}`,
+    });
+    row.forEach((share, at) => {
+      const tall = (high * share) / most;
+      const bar = shape("rect", { x: at * each + 1, y: high - tall, width: Math.max(each - 2, 1), height: tall, fill: "#0072b2" });
+      bar.append(shape("title", {}, `${groups.names[at]}: ${share} %`));
+      svg.append(bar);
+      if (row.length <= 8 || at === 0 || at === row.length - 1) {
+        const end = at === row.length - 1 && row.length > 8;
+        const x = row.length <= 8 ? at * each + each / 2 : end ? wide : 0;
+        const anchor = row.length <= 8 ? "middle" : end ? "end" : "start";
+        svg.append(shape("text", { x, y: high + 13, "text-anchor": anchor, fill: "currentColor" }, groups.names[at].slice(0, 14)));
+      }
+    });
+    figure.append(element("figcaption", { class: "note" }, `Share by ${groups.name}, at most ${most} %`), svg);
+    return figure;
+  }
+
+  function label(topic) {
+    for (const entry of entries) {
+      if (Number(entry.dataset.topic) !== topic) continue;
+      const begin = entry.querySelector(".begin");
+      if (begin) begin.textContent = names[topic] ? `${names[topic]}: ${topics[topic].begin}` : topics[topic].begin;
+    }
+  }
+
+  for (const article of articles) {
+    const topic = Number(article.dataset.topic);
+    const name = element("input", { class: "name", placeholder: "name this topic", "aria-label": `Name of topic ${topic}` });
+    name.addEventListener("input", () => {
+      names[topic] = name.value;
+      label(topic);
+    });
+    article.querySelector("h3").after(name);
+    if (groups) article.querySelector(".words").after(shares(topic));
+  }
+
+  function select(topic) {
+    if (!order.includes(topic)) return;
+    chosen = topic;
+    for (const article of articles) article.classList.toggle("on", Number(article.dataset.topic) === topic);
+    for (const entry of entries) {
+      const is = Number(entry.dataset.topic) === topic;
+      entry.classList.toggle("on", is);
+      (entry.querySelector("a") || entry).setAttribute("aria-current", is);
+    }
+    rank();
+  }
+
+  function fromAddress() {
+    const found = /^#topic-(\d+)$/.exec(location.hash);
+    if (found) select(Number(found[1]));
+  }
+
+  document.getElementById("list").addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = order[order.indexOf(chosen) + step];
+    if (next === undefined) return;
+    select(next);
+    document.querySelector(`#list [data-topic="${next}"] a`).focus();
+  });
+
+  function find() {
+    const wanted = document.getElementById("find").value.trim().toLowerCase();
+    const said = document.getElementById("found");
+    said.hidden = !wanted;
+    said.replaceChildren();
+    for (const entry of entries) entry.hidden = false;
+    if (!wanted) return;
+    const word = words.names.findIndex((name) => name.toLowerCase() === wanted);
+    if (word < 0) {
+      const near = words.names.filter((name) => name.toLowerCase().startsWith(wanted)).slice(0, 8);
+      said.textContent = near.length
+        ? `No topic has "${wanted}" among its words; there are: ${near.join(", ")}`
+        : `No topic has "${wanted}" among its most relevant words.`;
+      return;
+    }
+    const has = words.topics
+      .map(([own, nats], topic) => ({ topic, at: own.indexOf(word), nats }))
+      .filter(({ at }) => at >= 0)
+      .map(({ topic, at, nats }) => ({ topic, p: Math.exp(-nats[at] / 1000) }))
+      .sort((a, b) => b.p * topics[b.topic].share - a.p * topics[a.topic].share);
+    said.append(`"${words.names[word]}" is among the most relevant words of `);
+    has.forEach(({ topic, p }, at) => {
+      said.append(at ? ", " : "", element("a", { href: `#topic-${topic}` }, `topic ${topic}`), ` (${percent(p)} % of it)`);
+    });
+    for (const entry of entries) {
+      if (entry.tagName === "LI") entry.hidden = !has.some(({ topic }) => topic === Number(entry.dataset.topic));
+    }
+    if (has.length) select(has[0].topic);
+  }
+
+  document.getElementById("words").append(...words.names.slice(0, 2000).map((name) => element("option", { value: name })));
+  document.getElementById("find").addEventListener("input", find);
+  document.querySelector(".tools").addEventListener("submit", (event) => event.preventDefault());
+  weight.addEventListener("input", rank);
+  document.getElementById("names").addEventListener("click", () => {
+    const rows = order.map((topic) => [topic, names[topic], topics[topic].share, topics[topic].begin]);
+    download("topic-names.csv", "text/csv", csv([["topic", "name", "share", "words"], ...rows]));
+  });
+  addEventListener("hashchange", fromAddress);
+  select(chosen);
+  fromAddress();
+}
