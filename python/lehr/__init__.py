@@ -5,6 +5,7 @@ where scikit-learn has them. All computation is compiled; results do not depend 
 """
 
 from . import anneal, errors, plot
+from ._compare import compare
 from ._lda import LatentDirichletAllocation
 from ._lehr import __version__
 from ._mixture import BayesianGaussianMixture
@@ -21,6 +22,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "anneal",
+    "compare",
     "errors",
     "load",
     "plot",

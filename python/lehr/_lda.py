@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from ._base import Fitting
 from ._lda_readout import LdaReadout
 from ._loading import fit_parameters
 from ._settings import choice, real, steps_in_a_pass, whole
+from ._seeds import seed_topics, seeds_of
 from ._topics import perplexity_of
 from ._verbose import Passes
 from ._watch import with_callbacks
-from .errors import SettingError
+from .errors import SettingError, told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -95,6 +97,13 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         Whether alpha is learned, as one number or one for each topic. None is what `priors` says.
     learn_topic_word_prior : bool, default=None
         Whether eta is learned. None is what `priors` says.
+    seed_words : dict, default=None
+        Words that topics have by their prior, to the end of the fit: a dict of names, and for each a list of words or a
+        dict of words and strengths; the first one is topic 0. A word may be in several, and a word that is not in the
+        vocabulary is told by a warning. Words are those of `feature_names`, of a data frame or of a file, or the
+        numbers of columns where there are none.
+    seed_strength : float, default=None
+        How strong seed words are: the prior has each so many times as often as the documents do. None is 1.
     temper : float or str, default=None
         A tempered start: every document counts so many times at first, and once in the end. 2 (over 60 % of the steps),
         '2:0.3' (over 30 %), '2:20' (over 20 steps) or 'off'. None is what `priors` says: 'off', or 2 with batches.
@@ -123,6 +132,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         alpha, as it was or as it was learned: one number if it is the same for all topics.
     topic_word_prior_ : float
         eta, as it was or as it was learned.
+    topic_names_ : list
+        The name of each topic that seed words gave one, and None of the others.
     bound_ : float
         The perplexity of the training documents at the end, as `perplexity` computes it. If 'online' and without
         `evaluate_every`, or if some are held out, as the last evaluation of the fit estimates it, from at most 1000
@@ -162,6 +173,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     if TYPE_CHECKING:
         doc_topic_prior_: float | Floats
         topic_word_prior_: float
+        topic_names_: list[str | None]
         bound_: float
         lower_bound_: float
         n_batch_iter_: int
@@ -201,6 +213,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         priors: str = "scikit-learn",
         learn_doc_topic_prior: str | None = None,
         learn_topic_word_prior: bool | None = None,
+        seed_words: dict[str, Any] | None = None,
+        seed_strength: float | None = None,
         temper: float | str | None = None,
         warm: bool = False,
         exact: bool = False,
@@ -236,6 +250,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self.priors = priors
         self.learn_doc_topic_prior = learn_doc_topic_prior
         self.learn_topic_word_prior = learn_topic_word_prior
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
         self.temper = temper
         self.warm = warm
         self.exact = exact
@@ -258,7 +274,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         priors = choice("priors", self.priors, _PRIORS)
         if eta is None and priors == "fixed":
             eta = 1.0 / topics
-        return self._checked("own", topics=topics, eta=eta, priors=priors)
+        seeds = seed_topics(self.seed_words)
+        return self._checked("own", topics=topics, eta=eta, priors=priors, seed_words=seeds)
 
     def _config(self, n_items, batch):
         every = whole("evaluate_every", self.evaluate_every, least=-(2**63), optional=True)
@@ -304,6 +321,11 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             return {}
         return {"begin": np.ascontiguousarray(self.init_components, dtype=np.float64)}
 
+    def _tell_notes(self):
+        """Warns of seed words that the vocabulary does not have."""
+        for note in self._core.notes():
+            warnings.warn(told(note, False, self._names, self._values), UserWarning, stacklevel=3)
+
     def _random(self):
         """What scikit-learn keeps of `random_state`."""
         given = self.random_state
@@ -343,6 +365,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         data, params, config = self._asked(X, feature_names)
         self._random()
         self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+        self._tell_notes()
         self._keeps_single = self._single
         if self._has_whole_story(config) and self._outcome["stop"] in ("converged", "steps"):
             self._note(bound_=perplexity_of(*self._core.bound(data, self._threads_for(data))))
@@ -391,7 +414,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         if first:
             self._random()
             self._keeps_single = self._single
-            return self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+            self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+            self._tell_notes()
+            return self
         return self._climb(self._core.partial, data, X, config)
 
     def _take(self, core):
@@ -403,6 +428,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self._note(
             doc_topic_prior_=float(alpha[0]) if (alpha == alpha[0]).all() else alpha,
             topic_word_prior_=self._facts["eta"],
+            topic_names_=[*self._facts["topic_names"], *[None] * (len(alpha) - len(self._facts["topic_names"]))],
             n_batch_iter_=core.step + 1,
             lower_bound_=bound,
             bound_=perplexity_of(bound, self._facts["tokens"]),
@@ -425,6 +451,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             "mean_change_tol": params["local_tol"],
             "max_doc_update_iter": params["local_iterations"],
             "priors": "learned" if params.get("priors") == "learned" else "scikit-learn",
+            "seed_words": seeds_of(params.get("seed_words")),
+            "seed_strength": params.get("seed_strength"),
             "temper": fit.get("temper", "off"),
             "learn_doc_topic_prior": params["learn_alpha"],
             "learn_topic_word_prior": params["learn_eta"],

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _data, _to_sklearn, _topics
+from . import _data, _diagnostics, _to_sklearn, _topics
 from ._settings import flag
 
 if TYPE_CHECKING:
@@ -150,5 +150,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         names = None if feature_names is None else _data.texts("feature_names", feature_names)
         self._save(self._core if names is None else self._core.with_words(names), path)
 
+    diagnostics = _diagnostics.diagnostics
+    topic_documents = _diagnostics.topic_documents
     to_pyldavis = _topics.to_pyldavis
     to_sklearn = _to_sklearn.topics_to_sklearn

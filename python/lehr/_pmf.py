@@ -49,6 +49,11 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         Sweeps over all ratings; 0 keeps the start as it is.
     tol : float, default=1e-6
         The fit ends when the bound's relative change is smaller; 0 turns it off.
+    implicit : bool, default=False
+        Whether values say how often an item was used, and not how it was liked: pairs without one count as not used,
+        and what is predicted is use. For lists of items to show.
+    confidence : float, default=None
+        With `implicit`: a pair that was used n times weighs 1 + confidence * n, one that was not used 1. None is 1.
     prior_variance : float, default=None
         The prior variance of the factors; None is the standard deviation of the ratings.
     noise_variance : float, default=None
@@ -165,6 +170,8 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         *,
         max_iter: int = 500,
         tol: float = 1e-6,
+        implicit: bool = False,
+        confidence: float | None = None,
         prior_variance: float | None = None,
         noise_variance: float | None = None,
         learn_noise: bool = True,
@@ -194,6 +201,8 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
+        self.implicit = implicit
+        self.confidence = confidence
         self.prior_variance = prior_variance
         self.noise_variance = noise_variance
         self.learn_noise = learn_noise
@@ -392,6 +401,8 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         return {
             **fit_parameters(record),
             **{name: params[name] for name in names},
+            "implicit": params.get("implicit", False),
+            "confidence": params.get("confidence"),
             "n_components": params["dims"],
             "tol": record["fit"]["tol"],
             "n_init": record["fit"]["n_init"],

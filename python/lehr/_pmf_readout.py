@@ -160,6 +160,48 @@ class PmfReadout:
         """
         return self._core.scores(self._ratings_of(X), self._threads())
 
+    def ranking_scores(self, X: Any, k: int = 10, *, relevant: float | None = None) -> dict[str, Any]:
+        """Score the lists of `k` items that users would have been shown by what they turned to later.
+
+        Items that a user has rated in the fit are not listed, and not looked for; users whom the model does not know are
+        left out.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, data frame or path
+            Ratings that the model was not fitted to. The rows of a matrix are the users of the fit, all of them.
+        k : int, default=10
+            The length of the lists.
+        relevant : float, default=None
+            What is rated at least so high is to be found; None: all that is rated.
+
+        Returns
+        -------
+        scores : dict
+            'ndcg', 'recall', 'precision', 'map', 'hit_rate' and 'coverage', means over users; the same of the most
+            popular items in 'popularity', a dict; 'n_users', 'unknown_users' and 'unknown_items'.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse
+        >>> from lehr import ProbabilisticMatrixFactorization
+        >>> used = np.kron(np.eye(2), np.ones((6, 6)))
+        >>> later = np.zeros_like(used)
+        >>> later[range(12), range(12)], used[range(12), range(12)] = 1, 0
+        >>> pmf = ProbabilisticMatrixFactorization(2, implicit=True, random_state=0).fit(scipy.sparse.csr_array(used))
+        >>> pmf.ranking_scores(scipy.sparse.csr_array(later), k=1)["hit_rate"]
+        1.0
+        """
+        relevant = real("relevant", relevant, optional=True)
+        k = whole("k", k, least=1)
+        scores = self._core.rank(self._ratings_of(X), k, relevant, self._threads())
+        if not scores["n_users"]:
+            raise DataError(
+                "no user whom the model knows has anything to find; lists are for users of the fit, and for items that "
+                "they had not rated yet"
+            )
+        return scores
+
     def _ratings_of(self, X):
         """Ratings by users of the fit, or by others where they have ids."""
         check_is_fitted(self, "_core")

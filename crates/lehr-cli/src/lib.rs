@@ -81,6 +81,7 @@ fn obey(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Show(args) => commands::show::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Partial(args) => commands::partial::run(args),
+        Command::Compare(args) => commands::compare::run(args),
         Command::Topics(args) => commands::topics::run(args),
         Command::Recommend(args) => commands::recommend::run(args),
         Command::Convert(args) => commands::convert::run(args),

@@ -206,6 +206,15 @@ macro_rules! model_class {
                 Some(serde_json::to_string(result).expect("plain values become JSON"))
             }
 
+            /// Its parts matched to those of another fitted model, as JSON.
+            fn compare(&self, py: pyo3::Python<'_>, other: &Self, threads: usize) -> pyo3::PyResult<String> {
+                use lehr::compare::Comparable;
+                $crate::run::computed(py, threads, || {
+                    let found = lehr::models::$Class::compare(&self.fitted, &other.fitted)?;
+                    Ok(serde_json::to_string(&found).expect("plain values become JSON"))
+                })
+            }
+
             /// The observations as columns.
             fn trace<'py>(
                 &self,

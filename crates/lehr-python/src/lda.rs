@@ -5,16 +5,17 @@ use lehr::lambda::Lambda;
 use lehr::math::table::Table;
 use lehr::memory::room_for;
 use lehr::model::{Judge, Model};
-use lehr::models::lda::Rounded;
+use lehr::models::lda::{Coherence, Rounded};
 use lehr::models::{Lda as Core, Stored};
 use lehr::step::engine::Threads;
 use numpy::Element;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
-use crate::arrays::{matrix, set, shaped};
+use crate::arrays::{matrix, set, shaped, vector};
 use crate::data::Docs;
 use crate::distributed::on_workers;
+use crate::errors::parts;
 use crate::fitted::model_class;
 use crate::run::computed;
 
@@ -44,6 +45,7 @@ fn begins(
     let mut table = Table::new(n_words, k);
     for w in 0..n_words {
         table.row_mut(w).iter_mut().enumerate().for_each(|(k, x)| *x = values[k * n_words + w]);
+        model.take_seeds(w, table.row_mut(w));
         let fine = table.row(w).iter().all(|x| x.is_finite()) && model.in_domain(w, table.row(w));
         if !fine {
             return Err(lehr::Error::data(format!(
@@ -74,9 +76,65 @@ impl Lda {
         set(&out, "alpha", model.alpha(lambda).to_vec())?;
         out.set_item("eta", model.eta(lambda))?;
         set(&out, "word_counts", model.word_counts().to_vec())?;
+        out.set_item("topic_names", model.topic_names().to_vec())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
         out.set_item("tokens", Judge::words(model, self.fitted.config.population()))?;
         Ok(out)
+    }
+
+    /// Topics by numbers, looked at by their first words, as JSON.
+    fn diagnose(&self, py: Python<'_>, n_words: usize, threads: usize) -> PyResult<String> {
+        computed(py, threads, || {
+            let found = self.fitted.model.diagnose(self.fitted.lambda(), n_words);
+            Ok(serde_json::to_string(&found).expect("plain values become JSON"))
+        })
+    }
+
+    /// The documents of each topic, as JSON.
+    fn topic_documents(
+        &self,
+        py: Python<'_>,
+        data: &Docs,
+        n: usize,
+        threads: usize,
+    ) -> PyResult<String> {
+        computed(py, threads, || {
+            self.check(data)?;
+            let found = self.fitted.model.topic_documents(self.fitted.lambda(), &data.data, n);
+            data.data.fault().map_or(Ok(()), Err)?;
+            Ok(serde_json::to_string(&found).expect("plain values become JSON"))
+        })
+    }
+
+    /// How well the first words of each topic go together in documents: NPMI, UMass and C_V, NaN where there are none.
+    fn coherence<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Docs,
+        n_words: usize,
+        threads: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let found = computed(py, threads, || {
+            self.check(data)?;
+            let mut topics = self.fitted.model.topics(self.fitted.lambda(), n_words, 1.0);
+            topics.sort_by_key(|topic| topic.topic);
+            let words: Vec<Vec<usize>> = topics
+                .iter()
+                .map(|topic| topic.by_probability.iter().map(|&(w, _)| w).collect())
+                .collect();
+            let counts = Coherence::new(&data.data, words.iter().flatten().copied());
+            data.data.fault().map_or(Ok(()), Err)?;
+            let of = |measure: fn(&Coherence, &[usize]) -> Option<f64>| -> Vec<f64> {
+                words.iter().map(|words| measure(&counts, words).unwrap_or(f64::NAN)).collect()
+            };
+            Ok([of(Coherence::npmi), of(Coherence::umass), of(Coherence::c_v)])
+        })?;
+        Ok(found.into_iter().map(|values| vector(py, values)).collect())
+    }
+
+    /// What someone who has fitted it should know, each in parts.
+    fn notes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
+        self.fitted.model.notes(&[]).iter().map(|note| parts(py, note)).collect()
     }
 
     /// The same with names for the words.
@@ -133,7 +191,7 @@ impl Lda {
             let mut given = lehr_report::topics::Given::default();
             if let Some(data) = data {
                 self.check(data)?;
-                let docs = data.data.clone();
+                let docs = (*data.data).clone();
                 given.counted = Some(Ok(docs.clone()));
                 given.documents = Some(match texts {
                     Some(texts) => docs.with_texts(texts)?,

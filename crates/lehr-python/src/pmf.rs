@@ -3,7 +3,7 @@
 use lehr::data::{Ids, Side};
 use lehr::fit::State;
 use lehr::memory::room_for;
-use lehr::models::pmf::{By, Factor, Pair};
+use lehr::models::pmf::{By, Factor, ListScores, Pair, RankingOptions};
 use lehr::models::{Pmf as Core, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -77,7 +77,7 @@ impl Pmf {
             if let Some(data) = data {
                 self.fitted.model.check_fits(&data.data, &[])?;
                 // Those that the model was fitted to are left out of the test.
-                given.test = Some(Ok((data.data.clone(), "the given ratings".into())));
+                given.test = Some(Ok(((*data.data).clone(), "the given ratings".into())));
             }
             lehr_report::one("", &self.fitted, &given)
         })
@@ -199,6 +199,38 @@ impl Pmf {
         let scores = vector(py, best.iter().map(|r| r.score).collect::<Vec<f64>>());
         let means = vector(py, best.iter().map(|r| r.prediction.mean).collect::<Vec<f64>>());
         Ok((found, scores, means))
+    }
+
+    /// How good lists of `k` items are: of the model, and of the most popular items, each by name.
+    fn rank<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Ratings,
+        k: usize,
+        relevant: Option<f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = computed(py, threads, || {
+            self.fitted.model.check_fits(&data.data, &[])?;
+            let options = RankingOptions { k, relevant };
+            Ok(self.fitted.model.rank(self.fitted.lambda(), &data.data, options))
+        })?;
+        let lists = |scores: ListScores| {
+            let out = PyDict::new(py);
+            out.set_item("ndcg", scores.ndcg)?;
+            out.set_item("recall", scores.recall)?;
+            out.set_item("precision", scores.precision)?;
+            out.set_item("map", scores.map)?;
+            out.set_item("hit_rate", scores.hit_rate)?;
+            out.set_item("coverage", scores.coverage)?;
+            Ok::<_, PyErr>(out)
+        };
+        let out = lists(found.model)?;
+        out.set_item("popularity", lists(found.popularity)?)?;
+        out.set_item("n_users", found.users)?;
+        out.set_item("unknown_users", found.unknown_users)?;
+        out.set_item("unknown_items", found.unknown_items)?;
+        Ok(out)
     }
 
     /// How well ratings are predicted, by name.

@@ -41,6 +41,7 @@
 //! M = |S| is plain SVI; S = everything with rho = 1 is batch variational inference. A model knows nothing of
 //! noise, step sizes, threads or files.
 
+pub mod compare;
 pub mod data;
 pub mod engine;
 pub mod error;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use lehr::FitConfig;
 use lehr::data::{Duplicates, Ids, Ratings};
+use lehr::models::lda::SeedWords;
 use lehr::models::mixture::{Defaults, StartUnits};
 use lehr::models::{
     Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, ReadOptions, Shipped, TABLES,
@@ -51,13 +52,18 @@ impl Full for Mixture {
 
 impl Full for Lda {
     fn full() -> LdaParams {
-        LdaParams { seed_topics: Some("topics.csv".into()), ..LdaParams::new(1) }
+        LdaParams {
+            seed_topics: Some("topics.csv".into()),
+            seed_words: Some(SeedWords::File("seeds.txt".into())),
+            seed_strength: Some(1.0),
+            ..LdaParams::new(1)
+        }
     }
 }
 
 impl Full for Pmf {
     fn full() -> PmfParams {
-        PmfParams::new(1)
+        PmfParams { implicit: true, confidence: Some(1.0), ..PmfParams::new(1) }
     }
 }
 

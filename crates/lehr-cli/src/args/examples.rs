@@ -78,7 +78,10 @@ pub const EVAL: &str = "\
 Examples:
   lehr eval runs/a heldout.csv
   lehr eval runs/news heldout.txt.gz --json
-  lehr eval runs/ml test.csv                 RMSE, MAE, how often intervals hold";
+  lehr eval runs/ml test.csv                 RMSE, MAE, how often intervals hold
+  lehr eval runs/ml test.csv --top 10 --relevant 4
+      and NDCG, recall, precision, MAP, hit rate and coverage of lists of 10
+      items, those of the most popular items beside them";
 
 pub const TRANSFORM: &str = "\
 Examples:
@@ -115,7 +118,18 @@ meet as by chance, -1 for those that never do. Topics are numbered from 0.
 Examples:
   lehr topics runs/news --top 15
   lehr topics runs/news --sort coherence --relevance 0.3
-  lehr topics runs/news --json --no-coherence";
+  lehr topics runs/news --json --no-coherence
+  lehr topics runs/news --diagnostics -o topics.csv
+  lehr topics runs/news --documents news.jsonl --top-documents 3";
+
+pub const COMPARE: &str = "\
+Parts are matched one to one so that they have as much in common as can be:
+topics by their words (1 if both give every word the same probability), clusters
+by how far they lie over each other, latent dimensions by the items' factors.
+
+Examples:
+  lehr compare runs/news-1 runs/news-2       do the same topics come back?
+  lehr compare sweeps/a/k10 sweeps/a/k12 --json";
 
 pub const CONVERT: &str = "\
 Examples:

@@ -93,6 +93,9 @@ pub enum Command {
     /// Show the topics of an LDA run: sizes, words, how well these go together.
     #[command(after_help = examples::TOPICS)]
     Topics(TopicsArgs),
+    /// Match the topics, clusters or latent dimensions of two runs.
+    #[command(after_help = examples::COMPARE)]
+    Compare(CompareArgs),
     /// Show what users of a PMF run may like, best first.
     #[command(after_help = examples::RECOMMEND)]
     Recommend(RecommendArgs),
@@ -163,6 +166,13 @@ pub struct EvalArgs {
     /// The data to score, in any format that fit reads; - is standard input.
     #[arg(value_parser = data_path())]
     pub data: PathBuf,
+    /// Of ratings: score lists of so many items for every user, too; several, comma-separated, are
+    /// allowed. Without it only runs of implicit feedback have them, of 10 and of 20 items.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
+    pub top: Vec<usize>,
+    /// With --top: what is rated at least so high is to be found; without it, all that is rated.
+    #[arg(long, value_name = "RATING", value_parser = parse_number, allow_negative_numbers = true)]
+    pub relevant: Option<f64>,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
@@ -219,6 +229,18 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
+/// `lehr compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// A run directory.
+    pub first: PathBuf,
+    /// Another one, of the same model.
+    pub second: PathBuf,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `lehr topics`.
 #[derive(Debug, Args)]
 pub struct TopicsArgs {
@@ -236,6 +258,24 @@ pub struct TopicsArgs {
     /// Leave out the coherence, for which the training documents are read again.
     #[arg(long, conflicts_with = "coherence")]
     pub no_coherence: bool,
+    /// More of each topic: UMass and C_V coherence, effective number of words, exclusivity, and which
+    /// other topic is most like it.
+    #[arg(long)]
+    pub diagnostics: bool,
+    /// Documents of which to list those with most of each topic, read as the run's own; - is
+    /// standard input.
+    #[arg(long, value_name = "DATA", value_parser = data_path())]
+    pub documents: Option<PathBuf>,
+    /// With --documents: how many of each topic.
+    #[arg(long, value_name = "N", default_value = "5", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
+    pub top_documents: usize,
+    /// Write a table with a row for each topic instead: .csv, .tsv or .parquet, also .gz; - is
+    /// standard output, as CSV.
+    #[arg(short, long, value_name = "FILE", value_parser = file_path(), conflicts_with = "json")]
+    pub output: Option<PathBuf>,
+    /// Whether the file may be there.
+    #[command(flatten)]
+    pub force: Force,
     /// The order of the topics: the largest or the most coherent first.
     #[arg(long, value_enum, default_value_t = TopicOrder::Size)]
     pub sort: TopicOrder,

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod claim;
+pub mod compare;
 pub mod fit;
 pub mod sweep;
 pub mod resume;

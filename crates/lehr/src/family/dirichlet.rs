@@ -103,10 +103,45 @@ fn inverse_digamma(y: f64) -> f64 {
 pub fn fit_symmetric(dimension: usize, mean_ln: f64, start: f64) -> f64 {
     let n = dimension as f64;
     let value = |a: f64| ln_gamma(n * a) - n * ln_gamma(a) + n * (a - 1.0) * mean_ln;
+    let slopes = |a: f64| {
+        let gradient = a * n * (digamma(n * a) - digamma(a) + mean_ln);
+        (gradient, a * a * n * (n * trigamma(n * a) - trigamma(a)))
+    };
+    climb(start, value, slopes)
+}
+
+/// Likewise for several Dirichlet distributions of `dimension` numbers, of which number j of distribution k is
+/// a + c_kj: `added` are the c that are not 0, `totals` their sums by k, `mean_ln` the mean over all numbers.
+pub fn fit_common(
+    dimension: usize,
+    mean_ln: f64,
+    totals: &[f64],
+    added: &[f64],
+    start: f64,
+) -> f64 {
+    let (n, all) = (dimension as f64, (dimension * totals.len()) as f64);
+    let plain = all - added.len() as f64;
+    let over = |a: f64, f: fn(f64) -> f64| -> (f64, f64) {
+        let whole = totals.iter().map(|c| f(n * a + c)).sum();
+        (whole, plain * f(a) + added.iter().map(|c| f(a + c)).sum::<f64>())
+    };
+    let value = |a: f64| {
+        let (whole, each) = over(a, ln_gamma);
+        whole - each + all * a * mean_ln
+    };
+    let slopes = |a: f64| {
+        let ((whole, each), (bend, bends)) = (over(a, digamma), over(a, trigamma));
+        (a * (n * whole - each + all * mean_ln), a * a * (n * n * bend - bends))
+    };
+    climb(start, value, slopes)
+}
+
+/// The a with the highest value, by Newton steps in its logarithm; `slopes` are a f'(a) and a^2 f''(a).
+fn climb(start: f64, value: impl Fn(f64) -> f64, slopes: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut a, mut best) = (start, value(start));
     for _ in 0..100 {
-        let gradient = a * n * (digamma(n * a) - digamma(a) + mean_ln);
-        let curvature = a * a * n * (n * trigamma(n * a) - trigamma(a)) + gradient.min(0.0);
+        let (gradient, bend) = slopes(a);
+        let curvature = bend + gradient.min(0.0);
         let mut step = (-gradient / curvature.min(-1e-12)).clamp(-2.0, 2.0);
         let mut improved = false;
         while step.abs() > 1e-10 {
@@ -156,6 +191,26 @@ mod tests {
                 free.iter().zip(&a).all(|(found, a)| (found / a - 1.0).abs() < 1e-3),
                 "{free:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_common_part_is_found_beside_what_is_added() {
+        let added = [vec![0.0, 3.0, 0.0, 0.0], vec![0.0; 4], vec![0.5, 0.0, 0.0, 20.0]];
+        for a in [0.02, 0.3, 2.0] {
+            let ln: Vec<f64> = added
+                .iter()
+                .flat_map(|c| expected_ln(&c.iter().map(|c| a + c).collect::<Vec<_>>()))
+                .collect();
+            let mean = ln.iter().sum::<f64>() / ln.len() as f64;
+            for start in [0.001, 5.0] {
+                let found = fit_common(4, mean, &[3.0, 0.0, 20.5], &[3.0, 0.5, 20.0], start);
+                assert!((found / a - 1.0).abs() < 1e-6, "{found} for {a} from {start}");
+            }
+            let plain = expected_ln(&[a; 4])[0];
+            let (one, other) =
+                (fit_common(4, plain, &[0.0], &[], 1.0), fit_symmetric(4, plain, 1.0));
+            assert!((one / other - 1.0).abs() < 1e-9, "{one} and {other}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod eval;
 mod report;
+mod table;
 pub mod topics;
 
 use std::path::Path;
@@ -43,7 +44,9 @@ Examples:
   lehr fit lda docword.txt.gz --vocab vocab.txt -k 150 --batch 1000 \\
       --effective 100 --steps 1500                             SVI+
   lehr fit lda corpus.lehr -k 50 --batch 1000 --seed-topics runs/news
-      from the topics of an earlier run";
+      from the topics of an earlier run
+  lehr fit lda news.jsonl -k 50 --seed-words seeds.txt
+      topics that are about given words; a line: sport: goal team league";
 
 impl Served for Lda {
     const ABOUT: &'static [About] = &[About {
@@ -171,6 +174,9 @@ impl Served for Lda {
         }
         if let Some(seeds) = &params.seed_topics {
             text += &format!(", topics from {}", seeds.display());
+        }
+        if let n @ 1.. = run.model.topic_names().len() {
+            text += &format!(", seed words for {}", counted(n as u64, "topic"));
         }
         text
     }

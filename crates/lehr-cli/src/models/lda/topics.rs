@@ -1,20 +1,24 @@
 //! The topics of a run, for people and for programs.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde::Serialize;
 
 use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
-use lehr::models::lda::{Coherence, Lda, LearnAlpha, Topic};
+use lehr::models::lda::{Coherence, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics};
 use lehr::read::DocsOptions;
 use lehr::store::DataSource;
+use lehr::write::TableFormat;
 use lehr_plot::terminal::histogram_bar;
 
-use crate::args::{TopicOrder, TopicsArgs};
+use super::table;
+use crate::args::{DataArgs, TopicOrder, TopicsArgs};
 use crate::look;
 use crate::models::OpenRun;
-use crate::text::{self, counted, rounded, wrapped};
+use crate::output::TableFile;
+use crate::text::{self, counted, in_line, rounded, wrapped};
 
 /// Columns of the bar of a topic's size.
 const BAR: usize = 12;
@@ -22,20 +26,65 @@ const BAR: usize = 12;
 /// A topic as JSON has it. Topics are numbered from 0, like the columns of `lehr transform` and rows in Python.
 #[derive(Debug, Serialize)]
 pub struct Listed {
-    topic: usize,
-    share: f64,
-    alpha: f64,
+    pub(super) topic: usize,
+    /// What seed words call it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    coherence: Option<f64>,
-    words: Vec<Probable>,
+    pub(super) name: Option<String>,
+    pub(super) share: f64,
+    pub(super) alpha: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) coherence: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) more: Option<More>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) documents: Option<Documents>,
+    pub(super) words: Vec<Probable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     relevant: Vec<Relevant>,
 }
 
+/// What --diagnostics tells.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct More {
+    pub(super) umass: Option<f64>,
+    pub(super) c_v: Option<f64>,
+    pub(super) entropy: f64,
+    pub(super) effective_words: f64,
+    pub(super) exclusivity: f64,
+    pub(super) nearest: Option<usize>,
+    pub(super) overlap: f64,
+}
+
+/// What --documents tells.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Documents {
+    pub(super) mean_share: f64,
+    pub(super) effective_documents: f64,
+    pub(super) main: usize,
+    pub(super) top: Vec<Document>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Document {
+    /// Its number, from 1 as in the file.
+    pub(super) document: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<String>,
+    pub(super) share: f64,
+}
+
+/// The coherences of a topic.
+#[derive(Debug, Clone, Copy, Default)]
+struct Coherent {
+    npmi: Option<f64>,
+    umass: Option<f64>,
+    c_v: Option<f64>,
+}
+
 #[derive(Debug, Serialize)]
-struct Probable {
-    word: String,
-    probability: f64,
+pub(super) struct Probable {
+    pub(super) word: String,
+    pub(super) probability: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,6 +108,12 @@ struct Topics {
     /// Why there is no coherence.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_coherence: Option<String>,
+    /// The share of different words among the most probable words of all topics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diversity: Option<f64>,
+    /// Pairs of topics that say the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicates: Option<Vec<(usize, usize)>>,
     topics: Vec<Listed>,
 }
 
@@ -70,9 +125,12 @@ impl Listed {
         let relevant = |&(w, relevance): &(usize, f64)| Relevant { word: word(w), relevance };
         Listed {
             topic: topic.topic,
+            name: run.model.topic_name(topic.topic).map(str::to_string),
             share: topic.share,
             alpha: topic.alpha,
             coherence,
+            more: None,
+            documents: None,
             words: topic.by_probability.iter().map(probable).collect(),
             relevant: topic.by_relevance.iter().map(relevant).collect(),
         }
@@ -82,12 +140,22 @@ impl Listed {
 /// Prints the topics.
 pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
     check(args)?;
+    let output = args.output.as_deref().map(|path| TableFile::new(path, None, args.force));
+    let output = output.transpose()?;
+    if let Some(output) = output.as_ref().filter(|output| output.format == TableFormat::Npy) {
+        anyhow::bail!(
+            "{}: is an array, which has no room for words; write .csv, .tsv or .parquet",
+            output.path.display()
+        );
+    }
     let lambda = &run.saved.model_state().lambda;
     let mut topics = run.model.topics(lambda, args.top.max(args.coherence), args.relevance);
     let (coherence, why_not) = match coherence(run, &topics, args) {
         Ok(coherence) => (coherence, None),
-        Err(why_not) => (vec![None; topics.len()], Some(why_not)),
+        Err(why_not) => (vec![Coherent::default(); topics.len()], Some(why_not)),
     };
+    let diagnostics = args.diagnostics.then(|| run.model.diagnose(lambda, args.coherence));
+    let documents = args.documents.as_deref().map(|path| documents(run, path, args)).transpose()?;
     if args.sort == TopicOrder::Coherence
         && let Some(why_not) = &why_not
     {
@@ -97,14 +165,26 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
         topic.by_probability.truncate(args.top);
         topic.by_relevance.truncate(args.top);
     }
-    let mut listed: Vec<(Topic, Option<f64>)> = topics.into_iter().zip(coherence).collect();
+    let mut listed: Vec<(Topic, Coherent)> = topics.into_iter().zip(coherence).collect();
     let largest = listed.first().map_or(1.0, |(topic, _)| topic.share);
     if args.sort == TopicOrder::Coherence {
         let value = |c: Option<f64>| c.unwrap_or(f64::NEG_INFINITY);
-        listed.sort_by(|a, b| value(b.1).total_cmp(&value(a.1)));
+        listed.sort_by(|a, b| value(b.1.npmi).total_cmp(&value(a.1.npmi)));
     }
-    let known: Vec<f64> = listed.iter().filter_map(|(_, c)| *c).collect();
+    let known: Vec<f64> = listed.iter().filter_map(|(_, c)| c.npmi).collect();
     let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
+    let told: Vec<Listed> = listed
+        .iter()
+        .map(|(topic, c)| {
+            let mut told = Listed::new(run, topic, c.npmi);
+            told.more = diagnostics.as_ref().map(|all| More::new(&all.topics[topic.topic], c));
+            told.documents = documents.as_ref().map(|all| all[topic.topic].clone());
+            told
+        })
+        .collect();
+    if let Some(output) = &output {
+        return table::write(output, &told);
+    }
     if args.json {
         return text::print_json(&Topics {
             model: "lda",
@@ -115,13 +195,19 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
             coherence_words: why_not.is_none().then_some(args.coherence),
             mean_coherence: mean,
             no_coherence: why_not,
-            topics: listed.iter().map(|(topic, c)| Listed::new(run, topic, *c)).collect(),
+            diversity: diagnostics.as_ref().map(|all| all.diversity),
+            duplicates: diagnostics.map(|all| all.duplicates),
+            topics: told,
         });
     }
     let mut out = heading(run, args, mean, why_not.as_deref());
+    if let Some(all) = &diagnostics {
+        out += &of_all(all, args);
+    }
     let width = look::width();
-    for (topic, coherence) in &listed {
-        out += &block(run, topic, *coherence, largest, args, width);
+    for ((topic, coherence), told) in listed.iter().zip(&told) {
+        out += &block(run, topic, coherence.npmi, largest, args, width);
+        out += &lines(told, &" ".repeat(digits(run) + 2));
     }
     text::print(&out)
 }
@@ -148,7 +234,7 @@ fn coherence(
     run: &OpenRun<Lda>,
     topics: &[Topic],
     args: &TopicsArgs,
-) -> Result<Vec<Option<f64>>, String> {
+) -> Result<Vec<Coherent>, String> {
     if args.no_coherence {
         return Err("it was not asked for".into());
     }
@@ -160,7 +246,11 @@ fn coherence(
     if let Some(fault) = docs.fault() {
         return Err(fault.to_string());
     }
-    Ok(topics.iter().map(|topic| counts.npmi(&words(topic))).collect())
+    let coherent = |topic: &Topic| {
+        let words = words(topic);
+        Coherent { npmi: counts.npmi(&words), umass: counts.umass(&words), c_v: counts.c_v(&words) }
+    };
+    Ok(topics.iter().map(coherent).collect())
 }
 
 /// The documents that a model was fitted to, or why they cannot be had.
@@ -189,6 +279,93 @@ pub fn training_documents(
         return Err(format!("{} has changed since the fit", path.display()));
     }
     Ok(docs)
+}
+
+/// The documents of each topic.
+fn documents(run: &OpenRun<Lda>, path: &Path, args: &TopicsArgs) -> anyhow::Result<Vec<Documents>> {
+    let mut flags = DataArgs::default();
+    flags.ids = true;
+    let new = run.read_and_tell(path, &flags)?;
+    super::check_known(&new).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
+    let lambda = &run.saved.model_state().lambda;
+    let found = run.model.topic_documents(lambda, &new.data, args.top_documents);
+    if let Some(fault) = new.data.fault() {
+        return Err(fault.into());
+    }
+    let ids = new.data.ids();
+    let document = |&(n, share): &(usize, f64)| Document {
+        document: n + 1,
+        id: ids.as_ref().map(|ids| ids[n].clone()),
+        share,
+    };
+    let told = found.iter().map(|topic| Documents {
+        mean_share: topic.mean_share,
+        effective_documents: topic.effective_documents,
+        main: topic.main,
+        top: topic.top.iter().map(document).collect(),
+    });
+    Ok(told.collect())
+}
+
+impl More {
+    fn new(of: &TopicDiagnostics, coherent: &Coherent) -> Self {
+        More {
+            umass: coherent.umass,
+            c_v: coherent.c_v,
+            entropy: of.entropy,
+            effective_words: of.effective_words,
+            exclusivity: of.exclusivity,
+            nearest: of.nearest,
+            overlap: of.overlap,
+        }
+    }
+}
+
+/// What diagnostics say of all topics together.
+fn of_all(all: &Diagnostics, args: &TopicsArgs) -> String {
+    let mut out = format!(
+        "diversity {:.3}: the share of different words among the first {} of all topics\n",
+        all.diversity, args.coherence
+    );
+    for (a, b) in &all.duplicates {
+        let _ = writeln!(out, "topics {a} and {b} say the same: more than {SAME} in common");
+    }
+    out
+}
+
+/// What diagnostics and documents say of a topic.
+fn lines(told: &Listed, indent: &str) -> String {
+    let mut out = String::new();
+    if let Some(more) = &told.more {
+        let _ = write!(
+            out,
+            "{indent}{} effective words, exclusivity {:.3}",
+            rounded(more.effective_words, 3),
+            more.exclusivity
+        );
+        for (name, value) in [("UMass", more.umass), ("C_V", more.c_v)] {
+            if let Some(value) = value {
+                let _ = write!(out, ", {name} {value:.3}");
+            }
+        }
+        if let Some(nearest) = more.nearest {
+            let _ = write!(out, ", {:.3} in common with topic {nearest}", more.overlap);
+        }
+        out += "\n";
+    }
+    if let Some(documents) = &told.documents {
+        let _ = writeln!(
+            out,
+            "{indent}main topic of {}; {} effective documents",
+            counted(documents.main as u64, "document"),
+            rounded(documents.effective_documents, 3)
+        );
+        for Document { document, id, share } in &documents.top {
+            let id = id.as_ref().map_or(String::new(), |id| format!("  {}", in_line(id)));
+            let _ = writeln!(out, "{indent}{:>5.1} %  document {document}{id}", 100.0 * share);
+        }
+    }
+    out
 }
 
 fn heading(
@@ -245,6 +422,9 @@ fn block(
     if run.config.params.learned_alpha() == LearnAlpha::Asymmetric {
         let _ = write!(facts, "  alpha {}", rounded(topic.alpha, 3));
     }
+    if let Some(name) = run.model.topic_name(topic.topic) {
+        let _ = write!(facts, "  {}", in_line(name));
+    }
     let first = begin(run, topic, largest) + &facts;
     let mut out = format!("\n{}\n", first.trim_end());
     let indent = " ".repeat(digits(run) + 2);
@@ -264,6 +444,9 @@ fn block(
 /// A topic in one line, its words cut where the line ends.
 pub fn line(run: &OpenRun<Lda>, topic: &Topic, largest: f64) -> String {
     let mut out = begin(run, topic, largest) + " ";
+    if let Some(name) = run.model.topic_name(topic.topic) {
+        let _ = write!(out, " {}:", in_line(name));
+    }
     let width = look::width();
     for (word, _) in &topic.by_probability {
         let name = run.model.vocabulary().show(*word);

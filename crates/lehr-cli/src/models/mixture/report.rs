@@ -28,5 +28,5 @@ pub(super) fn given(run: &Run<Mixture>, args: &ReportArgs) -> anyhow::Result<Giv
             columns.pop().map(|column| column.cells)
         }
     };
-    Ok(Given { points: Some(new.data), names, notes })
+    Ok(Given { points: Some(new.data.into()), names, notes })
 }

@@ -1,14 +1,14 @@
-//! How well ratings are predicted, and how well the model knows how well.
+//! How well ratings are predicted, how well the model knows how well, and how good lists of items are.
 
 use serde::Serialize;
 
 use lehr::data::{Ratings, Side};
-use lehr::models::pmf::{Pmf, RatingScores};
+use lehr::models::pmf::{Pmf, RankingOptions, RankingScores, RatingScores};
 
 use super::intervals;
 use crate::args::EvalArgs;
 use crate::models::OpenRun;
-use crate::text::{self, counted, rounded};
+use crate::text::{self, aligned, counted, rounded};
 
 #[derive(Serialize)]
 struct Scores {
@@ -28,10 +28,52 @@ struct Scores {
     unknown_items: u64,
     /// Ratings of pairs that the model was fitted to.
     fitted_pairs: usize,
+    /// How good lists are, by their lengths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranking: Vec<RankingScores>,
 }
 
+/// What there is to say where values are no ratings.
+#[derive(Serialize)]
+struct Lists {
+    ratings: u64,
+    fitted_pairs: usize,
+    ranking: Vec<RankingScores>,
+}
+
+/// The lengths of lists where nothing is said and values are no ratings.
+const LENGTHS: [usize; 2] = [10, 20];
+
 pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> anyhow::Result<()> {
-    let scores = run.model.predictor(&run.saved.model_state().lambda).scores(ratings);
+    let predictor = run.model.predictor(&run.saved.model_state().lambda);
+    let is_implicit = run.model.confidence().is_some();
+    let lengths = if is_implicit && args.top.is_empty() { &LENGTHS[..] } else { &args.top };
+    if let Some(relevant) = args.relevant.filter(|_| lengths.is_empty()) {
+        anyhow::bail!(
+            "--relevant {relevant}: is for lists; ask for them with --top, e.g. --top 10"
+        );
+    }
+    let rank = |&k: &usize| predictor.rank(ratings, RankingOptions { k, relevant: args.relevant });
+    let ranking: Vec<RankingScores> = lengths.iter().map(rank).collect();
+    if let Some(nobody) = ranking.first().filter(|scores| scores.users == 0) {
+        anyhow::bail!(
+            "{}: no user whom the model knows has anything to find ({}); lists are for users of the fit, and for \
+             items that they had not rated yet{}",
+            args.data.display(),
+            counted(nobody.unknown_users as u64, "unknown user"),
+            if args.relevant.is_some() { "; or lower --relevant" } else { "" }
+        );
+    }
+    if is_implicit {
+        let fitted_pairs = fitted_pairs(run, ratings);
+        if args.json {
+            let ratings = ratings.n_ratings() as u64;
+            return text::print_json(&Lists { ratings, fitted_pairs, ranking });
+        }
+        let n = counted(ratings.n_ratings() as u64, "pair");
+        return text::print(&(format!("{}: {n}\n", args.data.display()) + &lists(&ranking)));
+    }
+    let scores = predictor.scores(ratings);
     if !(scores.rmse.is_finite() && scores.log_density.is_finite()) {
         anyhow::bail!(
             "{}: some ratings are so far from what the model expects that their densities \
@@ -55,9 +97,11 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
             unknown_users: scores.unknown_users,
             unknown_items: scores.unknown_items,
             fitted_pairs,
+            ranking,
         });
     }
-    text::print(&shown(&scores, constant_rmse, fitted_pairs, args))
+    let shown = shown(&scores, constant_rmse, fitted_pairs, args);
+    text::print(&(shown + &lists(&ranking)))
 }
 
 /// How many of the ratings are of pairs that the model was fitted to.
@@ -92,6 +136,43 @@ fn shown(scores: &RatingScores, constant: f64, fitted_pairs: usize, args: &EvalA
             "{} of pairs that the model was fitted to: on new ones it is not as good as this\n",
             counted(fitted_pairs as u64, "rating")
         );
+    }
+    out
+}
+
+/// The scores of lists, those of the most popular items beside them.
+fn lists(ranking: &[RankingScores]) -> String {
+    let mut out = String::new();
+    for scores in ranking {
+        out += &format!(
+            "\nlists of {} for {}, who have {} to find\n",
+            counted(scores.k as u64, "item"),
+            counted(scores.users as u64, "user"),
+            counted(scores.relevant as u64, "item")
+        );
+        let row = |name: &str, model: f64, popularity: f64| {
+            vec![name.to_string(), format!("{model:.4}"), format!("{popularity:.4}")]
+        };
+        let (model, popular) = (&scores.model, &scores.popularity);
+        let rows = [
+            row("NDCG", model.ndcg, popular.ndcg),
+            row("recall", model.recall, popular.recall),
+            row("precision", model.precision, popular.precision),
+            row("MAP", model.map, popular.map),
+            row("hit rate", model.hit_rate, popular.hit_rate),
+            row("coverage", model.coverage, popular.coverage),
+        ];
+        out += &aligned(&["", "model", "most popular"], &rows, 0..1);
+        for (n, what) in [
+            (scores.unknown_users, "unknown user, who is left out"),
+            (scores.unknown_items, "unknown item, which cannot be found"),
+        ] {
+            if n > 0 {
+                let (one, rest) = what.split_once(',').unwrap_or((what, ""));
+                let rest = if n == 1 { rest } else { &rest.replace(" is ", " are ") };
+                out += &format!("{},{rest}\n", counted(n as u64, one));
+            }
+        }
     }
     out
 }

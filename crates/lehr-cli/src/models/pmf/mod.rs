@@ -63,6 +63,7 @@ Examples:
   lehr fit pmf ratings.csv -d 20 --user who --item what --rating stars
   lehr fit pmf jokes.csv -d 5 --matrix --missing 99 --drop 1   one row a user
   lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b     annealed
+  lehr fit pmf views.csv -d 50 --implicit -o runs/v            for lists of items
   lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p      the paper's model
   lehr recommend runs/ml --user 42 --titles movies.dat";
 
@@ -130,9 +131,10 @@ impl Served for Pmf {
             rounded(run.model.prior_variance(), 4)
         );
         for (is, what) in [
+            (params.implicit, "implicit feedback"),
             (params.ard, "learned for each dimension"),
             (params.biases, "biases"),
-            (params.centre, "centred"),
+            (params.centre && !params.implicit, "centred"),
             (params.exact, "exact sums"),
         ] {
             if is {
@@ -270,6 +272,13 @@ type Measures = BTreeMap<String, f64>;
 
 /// The held-out scores, if there are any, in one line.
 fn scores(measures: &Measures, log_density: Option<f64>) -> Option<String> {
+    if let (Some(ndcg), Some(recall)) = (measures.get("ndcg_10"), measures.get("recall_20")) {
+        return Some(format!(
+            "lists: NDCG@10 {}, recall@20 {}",
+            rounded(*ndcg, 4),
+            rounded(*recall, 4)
+        ));
+    }
     let (rmse, mae) = (measures.get("rmse")?, measures.get("mae")?);
     let mut text = format!("RMSE {}, MAE {}", rounded(*rmse, 5), rounded(*mae, 5));
     if let Some(log_density) = log_density {

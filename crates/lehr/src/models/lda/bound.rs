@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::split_hyper;
+use super::{Lda, split_hyper};
 use crate::lambda::Lambda;
 use crate::math::special::{digamma, ln_gamma};
 use crate::math::stop;
@@ -25,11 +25,12 @@ pub(super) fn of_theta(alpha: &[f64], gamma: &[f64]) -> f64 {
 }
 
 /// E_q[ln p(beta) - ln q(beta)], summed over the topics.
-pub(super) fn of_topics(lambda: &Lambda) -> f64 {
+pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
     let (eta, ..) = split_hyper(&lambda.hyper);
     let (n_words, n_topics) = (lambda.n_rows(), lambda.width());
     let prior = vec![eta; n_topics];
-    let digamma_totals: Vec<f64> = lambda.totals().iter().map(|&total| digamma(total)).collect();
+    let totals = lda.topic_totals(lambda);
+    let digamma_totals: Vec<f64> = totals.iter().map(|&total| digamma(total)).collect();
     let ln_gamma_eta = ln_gamma(eta);
     let parts: Vec<f64> = (0..n_words.div_ceil(CHUNK))
         .into_par_iter()
@@ -40,6 +41,14 @@ pub(super) fn of_topics(lambda: &Lambda) -> f64 {
                 for w in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_words) {
                     stop::check();
                     lambda.read(w, &prior, row);
+                    // The terms of seed words have another prior; what is left of their topics then adds nothing.
+                    for &(_, topic, c) in lda.added(w) {
+                        let k = topic as usize;
+                        let (x, least) = (row[k] + c, eta + c);
+                        sum += (least - x) * (digamma(x) - digamma_totals[k]) + ln_gamma(x)
+                            - ln_gamma(least);
+                        row[k] = eta;
+                    }
                     for (&x, digamma_total) in row.iter().zip(&digamma_totals) {
                         if x != eta {
                             sum += (eta - x) * (digamma(x) - digamma_total) + ln_gamma(x)
@@ -51,13 +60,16 @@ pub(super) fn of_topics(lambda: &Lambda) -> f64 {
             },
         )
         .collect();
-    let normalisers = n_topics as f64 * ln_gamma(n_words as f64 * eta)
-        - lambda.totals().iter().map(|&total| ln_gamma(total)).sum::<f64>();
+    let of_prior = match lda.has_seeds() {
+        false => n_topics as f64 * ln_gamma(n_words as f64 * eta),
+        true => lda.added_totals().iter().map(|c| ln_gamma(n_words as f64 * eta + c)).sum(),
+    };
+    let normalisers = of_prior - totals.iter().map(|&total| ln_gamma(total)).sum::<f64>();
     normalisers + parts.iter().sum::<f64>()
 }
 
 /// The mean of E_q[ln beta_kw] over all topics and words: what learning eta needs.
-pub(super) fn mean_ln_beta(lambda: &Lambda) -> f64 {
+pub(super) fn mean_ln_beta(lda: &Lda, lambda: &Lambda) -> f64 {
     let table = lambda.table();
     let parts: Vec<f64> = table
         .values()
@@ -65,6 +77,7 @@ pub(super) fn mean_ln_beta(lambda: &Lambda) -> f64 {
         .map(|chunk| chunk.iter().map(|&x| digamma(x)).sum())
         .collect();
     let n_words = table.n_rows() as f64;
-    let totals: f64 = lambda.totals().iter().map(|&total| digamma(total)).sum();
-    (parts.iter().sum::<f64>() - n_words * totals) / (n_words * table.width() as f64)
+    let totals: f64 = lda.topic_totals(lambda).iter().map(|&total| digamma(total)).sum();
+    let sum = parts.iter().sum::<f64>() + lda.digamma_of_seeds(lambda);
+    (sum - n_words * totals) / (n_words * table.width() as f64)
 }

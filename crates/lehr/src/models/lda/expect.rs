@@ -87,13 +87,19 @@ pub(super) fn refresh(
         return refresh_exact(lda, lambda, rows, &vec![eta; n_topics], expect);
     }
     let mut inverse = vec![0.0; pad_topics(n_topics)];
-    inverse_totals(lambda.totals(), &mut inverse);
+    inverse_totals(&lda.topic_totals(lambda), &mut inverse);
     expect.rows.resize(rows.len(), n_topics, format);
     expect.rows.par_chunks_mut(CHUNK).for_each(|mut chunk| {
         stop::check();
         let last = chunk.range().end - 1;
         for (i, slot) in chunk.range().enumerate() {
             lambda.prefetch(rows.row((slot + AHEAD).min(last)));
+            if !lda.added(rows.row(slot)).is_empty() {
+                let (prior, mut row) = (vec![eta; n_topics], vec![0.0; n_topics]);
+                lda.read_word(lambda, rows.row(slot), &prior, &mut row);
+                chunk.fill_row(lda.isa, i, &row, Decay { p: 1.0, eta }, &inverse);
+                continue;
+            }
             let (stored, p) = lambda.stored(rows.row(slot));
             chunk.fill_row(lda.isa, i, stored, Decay { p, eta }, &inverse);
         }
@@ -102,13 +108,14 @@ pub(super) fn refresh(
 
 fn refresh_exact(lda: &Lda, lambda: &Lambda, rows: &RowSet, prior: &[f64], expect: &mut Expect) {
     let n_topics = lda.layout().width;
-    let totals: Vec<f64> = lambda.totals().iter().map(|&total| digamma(total)).collect();
+    let totals = lda.topic_totals(lambda);
+    let totals: Vec<f64> = totals.iter().map(|&total| digamma(total)).collect();
     expect.exact.resize(rows.len() * n_topics, 0.0);
     expect.exact_ln_scale.resize(rows.len(), 0.0);
     let out = expect.exact.par_chunks_mut(n_topics).zip(&mut expect.exact_ln_scale);
     out.enumerate().for_each(|(slot, (row, ln_scale))| {
         stop::check();
-        lambda.read(rows.row(slot), prior, row);
+        lda.read_word(lambda, rows.row(slot), prior, row);
         row.iter_mut().zip(&totals).for_each(|(x, total)| *x = digamma(*x) - total);
         // Up to a factor, so that words which no topic has seen do not vanish altogether.
         *ln_scale = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);

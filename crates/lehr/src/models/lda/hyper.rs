@@ -43,9 +43,9 @@ pub(super) fn learn(lda: &Lda, step: HyperStep<'_, Lda>, lambda: &mut Lambda) {
         // Rows that lag behind decay towards the eta of their time: up to here, the old one.
         lambda.catch_up(|_, row| row.fill(eta));
         if step.full {
-            lambda.hyper[0] = best_eta(lambda);
+            lambda.hyper[0] = best_eta(lda, lambda);
         } else {
-            follow_eta(lambda);
+            follow_eta(lda, lambda);
         }
     }
 }
@@ -61,16 +61,23 @@ fn most_alpha(lda: &Lda) -> f64 {
 }
 
 /// The best eta for the topics as they are.
-fn best_eta(lambda: &Lambda) -> f64 {
-    dirichlet::fit_symmetric(lambda.n_rows(), bound::mean_ln_beta(lambda), lambda.hyper[0])
+fn best_eta(lda: &Lda, lambda: &Lambda) -> f64 {
+    let (n_words, mean, eta) = (lambda.n_rows(), bound::mean_ln_beta(lda, lambda), lambda.hyper[0]);
+    match &lda.seed_prior {
+        None => dirichlet::fit_symmetric(n_words, mean, eta),
+        Some(seeds) => {
+            let added: Vec<f64> = seeds.added.iter().map(|&(_, _, c)| c).collect();
+            dirichlet::fit_common(n_words, mean, &lda.added_totals(), &added, eta)
+        }
+    }
 }
 
 /// Eta and its part of lambda where steps are smaller than 1. Lambda is eta and what words add; would it only drift to
 /// a new eta, step by step, the eta that is best for it would lag behind the drift. So lambda is put where the new eta
 /// has it, until both stand still.
-fn follow_eta(lambda: &mut Lambda) {
+fn follow_eta(lda: &Lda, lambda: &mut Lambda) {
     for _ in 0..ETA_PASSES {
-        let (old, new) = (lambda.hyper[0], best_eta(lambda));
+        let (old, new) = (lambda.hyper[0], best_eta(lda, lambda));
         // What the start or noise left below eta stays there.
         lambda.map(|x| (x + new - old).max(x.min(new)));
         lambda.hyper[0] = new;

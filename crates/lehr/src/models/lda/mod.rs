@@ -17,18 +17,24 @@ mod expect;
 mod lists;
 mod local;
 mod bound;
+mod coherence;
+mod diagnostics;
 mod hyper;
+mod seed_words;
 mod start;
 mod score;
 mod readout;
 mod stored;
 
+pub use coherence::Coherence;
+pub use diagnostics::{Diagnostics, SAME, TopicDiagnostics, TopicDocuments};
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
 pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, Priors, SETTINGS};
-pub use readout::{Coherence, Topic};
+pub use readout::Topic;
 pub use score::{DocScores, Rounded};
+pub use seed_words::{SeedPrior, SeedTopic, SeedWord, SeedWords};
 pub use stored::Frozen;
 
 use crate::data::{Docs, Vocabulary};
@@ -73,6 +79,8 @@ pub struct Lda {
     n_docs: usize,
     /// Topics to begin with, K rows of V numbers, and whether they are natural parameters already.
     seeds: Option<start::Seeds>,
+    /// What seed words add to eta.
+    seed_prior: Option<SeedPrior>,
     isa: Isa,
 }
 
@@ -95,8 +103,10 @@ impl Lda {
             None => None,
             Some(path) => Some(start::Seeds::read(path, &params, &vocabulary)?),
         };
+        let seed_prior = SeedPrior::new(&params, &vocabulary, &word_counts)?;
         let n_docs = docs.n_items();
-        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, isa: Isa::detect() })
+        let isa = Isa::detect();
+        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, seed_prior, isa })
     }
 
     /// The same model computing with another instruction set, for comparisons.
@@ -210,7 +220,7 @@ impl Model for Lda {
     }
 
     fn global_bound(&self, lambda: &Lambda, _expect: &Expect) -> f64 {
-        bound::of_topics(lambda)
+        bound::of_topics(self, lambda)
     }
 
     fn sharding(&self) -> Sharding {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::seed_words::{SeedWords, check_strength};
+use crate::error::{advice, setting};
 use crate::read::DOCS;
 use crate::settings::Tables;
 use crate::settings::{Flag, Kind, Setting, Variant, choices};
@@ -98,6 +100,26 @@ pub const SETTINGS: &[Setting] = &[
         help: "Topics to start with, in this order: an earlier run's directory, or a table with a row for \
                each topic and a column for each word (CSV, .npy or Parquet)",
         group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "seed_words",
+        kind: Kind::Path,
+        value_name: "FILE",
+        help: "Words that topics have by their prior, to the end of the fit: a line for each topic, 'name: word word \
+               word', in the order of the topics; or JSON, {\"name\": [\"word\", ...]}. A word may be in several",
+        group: MODEL,
+        python: Some("seed_words"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "seed_strength",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "How strong seed words are: the prior has each X times as often as the documents do",
+        default: "1",
+        group: MODEL,
+        python: Some("seed_strength"),
         ..Setting::BLANK
     },
     Setting {
@@ -196,6 +218,12 @@ pub struct LdaParams {
     /// Topics to begin with: an earlier run's directory, or a file with a topic-word table.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text::option")]
     pub seed_topics: Option<PathBuf>,
+    /// Words that topics have by their prior.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_words: Option<SeedWords>,
+    /// How strong they are: what is added to eta, by how often the documents have the word. Default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_strength: Option<f64>,
 }
 
 choices! {
@@ -257,6 +285,8 @@ impl LdaParams {
             local_iterations: default_iterations(),
             exact: false,
             seed_topics: None,
+            seed_words: None,
+            seed_strength: None,
         }
     }
 
@@ -336,6 +366,13 @@ impl LdaParams {
         if !(self.local_tol > 0.0 && self.local_tol <= 1.0) {
             let allowed = "must be positive and at most 1; 0.001 is usual";
             return Err(Error::config("local_tol", self.local_tol, allowed));
+        }
+        if let Some(strength) = self.seed_strength {
+            check_strength("seed_strength", strength)?;
+            if self.seed_words.is_none() {
+                let allowed = advice!["there are no seed words; give ", setting("seed_words")];
+                return Err(Error::config("seed_strength", strength, allowed));
+            }
         }
         if self.local_iterations == 0 {
             return Err(Error::config("local_iterations", 0, "must be at least 1"));

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::{Lda, split_hyper};
-use crate::data::Docs;
 use crate::lambda::Lambda;
 use crate::math::special::digamma;
+use crate::math::table::Table;
 
 /// A topic.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,10 +27,11 @@ impl Lda {
     /// `weight * ln p(w | k) + (1 - weight) * ln(p(w | k) / p(w))` (Sievert and Shirley, 2014).
     pub fn topics(&self, lambda: &Lambda, top: usize, weight: f64) -> Vec<Topic> {
         let (eta, alpha, _) = split_hyper(&lambda.hyper);
-        let table = lambda.current(|_, row| row.fill(eta));
-        let totals = lambda.totals();
+        let table = self.full(lambda);
+        let totals = self.topic_totals(lambda);
         let n_words = table.n_rows();
-        let excess = |k: usize| (totals[k] - n_words as f64 * eta).max(0.0);
+        // What the prior has of the words is not theirs.
+        let excess = |k: usize| (lambda.totals()[k] - n_words as f64 * eta).max(0.0);
         let all: f64 = (0..totals.len()).map(excess).sum();
         let mass: f64 = totals.iter().sum();
         let marginal: Vec<f64> = table.rows().map(|row| row.iter().sum::<f64>() / mass).collect();
@@ -54,22 +55,31 @@ impl Lda {
 }
 
 impl Lda {
+    /// The parameters of all topics, a row for each word: lambda, and what seed words add to it.
+    pub(super) fn full(&self, lambda: &Lambda) -> Table {
+        let (eta, ..) = split_hyper(&lambda.hyper);
+        let mut table = lambda.current(|_, row| row.fill(eta));
+        let added = self.seed_prior.as_ref().map_or(&[][..], |seeds| &seeds.added);
+        added.iter().for_each(|&(w, k, c)| table.row_mut(w as usize)[k as usize] += c);
+        table
+    }
+
     /// lambda topic by topic: K rows of V numbers, the parameters of the topics' Dirichlet distributions.
     pub fn components(&self, lambda: &Lambda) -> Vec<f64> {
-        by_topic(lambda, |x, _| x)
+        by_topic(self, lambda, |x, _| x)
     }
 
     /// exp(E[ln beta_kw]) topic by topic, K rows of V numbers.
     pub fn expected_topics(&self, lambda: &Lambda) -> Vec<f64> {
-        let digamma_totals: Vec<f64> = lambda.totals().iter().map(|&x| digamma(x)).collect();
-        by_topic(lambda, |x, k| (digamma(x) - digamma_totals[k]).exp())
+        let totals = self.topic_totals(lambda);
+        let digamma_totals: Vec<f64> = totals.iter().map(|&x| digamma(x)).collect();
+        by_topic(self, lambda, |x, k| (digamma(x) - digamma_totals[k]).exp())
     }
 }
 
 /// `of(lambda_kw, k)` as K rows of V numbers.
-fn by_topic(lambda: &Lambda, of: impl Fn(f64, usize) -> f64 + Sync) -> Vec<f64> {
-    let (eta, ..) = split_hyper(&lambda.hyper);
-    let table = lambda.current(|_, row| row.fill(eta));
+fn by_topic(lda: &Lda, lambda: &Lambda, of: impl Fn(f64, usize) -> f64 + Sync) -> Vec<f64> {
+    let table = lda.full(lambda);
     let mut out = vec![0.0; table.n_rows() * table.width()];
     out.par_chunks_mut(table.n_rows()).enumerate().for_each(|(k, row)| {
         row.iter_mut().enumerate().for_each(|(w, x)| *x = of(table.row(w)[k], k));
@@ -78,7 +88,7 @@ fn by_topic(lambda: &Lambda, of: impl Fn(f64, usize) -> f64 + Sync) -> Vec<f64> 
 }
 
 /// The `top` words with the largest values.
-fn best(n_words: usize, top: usize, value: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
+pub(super) fn best(n_words: usize, top: usize, value: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
     let mut words: Vec<(usize, f64)> = (0..n_words).map(|w| (w, value(w))).collect();
     let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     let top = top.min(n_words);
@@ -90,71 +100,10 @@ fn best(n_words: usize, top: usize, value: impl Fn(usize) -> f64) -> Vec<(usize,
     words
 }
 
-/// How often words occur together in the documents of a corpus.
-#[derive(Debug)]
-pub struct Coherence {
-    n_docs: usize,
-    /// The place of each word among those of interest.
-    places: Vec<Option<u32>>,
-    /// For each word of interest the documents that have it, as bits.
-    documents: Vec<Vec<u64>>,
-}
-
-impl Coherence {
-    /// Looks for the given words in the documents.
-    pub fn new(docs: &Docs, words: impl IntoIterator<Item = usize>) -> Self {
-        let mut places = vec![None; docs.n_words()];
-        let mut n_places = 0;
-        for word in words {
-            if let Some(place @ None) = places.get_mut(word) {
-                *place = Some(n_places);
-                n_places += 1;
-            }
-        }
-        let n_docs = docs.n_items();
-        let mut documents = vec![vec![0u64; n_docs.div_ceil(64)]; n_places as usize];
-        for n in 0..n_docs {
-            for entry in docs.doc(n) {
-                if let Some(place) = places[entry.word as usize] {
-                    documents[place as usize][n / 64] |= 1 << (n % 64);
-                }
-            }
-        }
-        Coherence { n_docs, places, documents }
-    }
-
-    /// The mean over all pairs of these words of their normalised pointwise mutual information:
-    /// `ln(p_ij / (p_i p_j)) / -ln p_ij` with p the share of documents that have the words. 1: always
-    /// together, 0: as by chance, -1: never.
-    pub fn npmi(&self, words: &[usize]) -> Option<f64> {
-        let bits: Vec<&[u64]> = words
-            .iter()
-            .filter_map(|&w| Some(&*self.documents[*self.places.get(w)?.as_ref()? as usize]))
-            .collect();
-        let n = self.n_docs as f64;
-        let count = |a: &[u64], b: &[u64]| -> f64 {
-            f64::from(a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum::<u32>())
-        };
-        let (mut sum, mut pairs) = (0.0, 0.0);
-        for (i, a) in bits.iter().enumerate() {
-            for b in &bits[..i] {
-                let together = count(a, b) / n;
-                let chance = count(a, a) / n * (count(b, b) / n);
-                sum += match together {
-                    t if t <= 0.0 => -1.0,
-                    t if t >= 1.0 => 1.0,
-                    t => (t / chance).ln() / -t.ln(),
-                };
-                pairs += 1.0;
-            }
-        }
-        (pairs > 0.0).then(|| sum / pairs)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Docs;
     use crate::fit::State;
     use crate::models::LdaParams;
 

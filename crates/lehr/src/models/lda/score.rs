@@ -72,6 +72,7 @@ impl Lda {
     /// on until gamma changes by less than 1e-5 on average.
     pub fn score_docs(&self, lambda: &Lambda, docs: &Docs, population: usize) -> DocScores {
         let mut sums = Sums::default();
+        let totals = self.topic_totals(lambda);
         self.for_waves(lambda, docs, 0..docs.n_items(), |items, rows, expect| {
             let parts: Vec<Sums> = items
                 .par_chunks(CHUNK)
@@ -82,7 +83,15 @@ impl Lda {
                         for &n in items {
                             stop::check();
                             let doc = docs.doc(n as usize);
-                            self.add_scores(lambda, rows, expect, doc, scratch, row, &mut sums);
+                            self.add_scores(
+                                (lambda, &totals),
+                                rows,
+                                expect,
+                                doc,
+                                scratch,
+                                row,
+                                &mut sums,
+                            );
                         }
                         sums
                     },
@@ -97,7 +106,7 @@ impl Lda {
             }
         });
         let share = population as f64 / docs.n_items().max(1) as f64;
-        let global = bound::of_topics(lambda);
+        let global = bound::of_topics(self, lambda);
         DocScores {
             documents: docs.n_items(),
             tokens: sums.tokens,
@@ -174,7 +183,7 @@ impl Lda {
     #[allow(clippy::too_many_arguments)]
     fn add_scores(
         &self,
-        lambda: &Lambda,
+        (lambda, totals): (&Lambda, &[f64]),
         rows: &RowSet,
         expect: &Expect,
         doc: &[Entry],
@@ -199,8 +208,8 @@ impl Lda {
         let prior = vec![eta; row.len()];
         let (tokens, n_words) = (self.tokens(), self.word_counts.len() as f64);
         for (entry, &n) in doc.iter().zip(&hidden).filter(|(_, n)| **n > 0.0) {
-            lambda.read(entry.word as usize, &prior, row);
-            let expected = row.iter().zip(lambda.totals()).zip(gamma);
+            self.read_word(lambda, entry.word as usize, &prior, row);
+            let expected = row.iter().zip(totals).zip(gamma);
             let p: f64 = expected.map(|((x, all), gamma)| gamma / total * x / all).sum();
             let count = self.word_counts[entry.word as usize];
             let unigram = (count + eta) / (tokens + n_words * eta);

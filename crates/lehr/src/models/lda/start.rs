@@ -38,6 +38,7 @@ pub(super) fn fill(lda: &Lda, address: Address, lambda: &mut Table) {
             None => row.iter_mut().for_each(|x| *x = rng.gamma(SHAPE) / SHAPE),
             Some(Seeds { table, are_lambda: true }) => {
                 row.iter_mut().zip(table.row(w)).for_each(|(x, &seed)| *x = seed.max(eta));
+                lda.take_seeds(w, row);
             }
             Some(Seeds { table, are_lambda: false }) => {
                 // Words that no topic has are told apart by a little noise alone.
@@ -66,9 +67,11 @@ impl Seeds {
                 return Err(Error::run(path, advice![what, action(Verb::Resume).with(path)]));
             }
             let state = saved.model_state();
-            let eta = lda.eta(&state.lambda);
-            let table = state.lambda.current(|_, row| row.fill(eta));
-            (transposed(&table), lda.vocabulary.names().map(<[String]>::to_vec), true)
+            (
+                transposed(&lda.full(&state.lambda)),
+                lda.vocabulary.names().map(<[String]>::to_vec),
+                true,
+            )
         } else {
             let (table, names) = read::topic_table(path)?;
             (table, names, false)

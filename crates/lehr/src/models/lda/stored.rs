@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lda, LdaParams};
+use super::{Lda, LdaParams, SeedPrior, SeedWords};
 use crate::data::{Docs, Vocabulary, make_absolute};
 use crate::error::{Advice, advice, setting};
 use crate::lambda::Lambda;
@@ -30,6 +30,9 @@ pub struct Frozen {
     pub named: bool,
     /// How many documents the model was fitted to.
     pub documents: usize,
+    /// What seed words add to eta, and the names of their topics.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_prior: Option<SeedPrior>,
 }
 
 /// The file with the vocabulary in a run directory: a line for every word, with how often it occurs
@@ -143,6 +146,10 @@ impl Stored for Lda {
         Lda::new(params, data)
     }
 
+    fn notes(&self, _names: &[String]) -> Vec<Advice> {
+        self.seed_prior.iter().filter_map(SeedPrior::note).collect()
+    }
+
     fn params(&self) -> &LdaParams {
         &self.params
     }
@@ -152,6 +159,7 @@ impl Stored for Lda {
             words: self.vocabulary.n_words(),
             named: self.vocabulary.names().is_some(),
             documents: self.n_docs,
+            seed_prior: self.seed_prior.clone(),
         }
     }
 
@@ -198,8 +206,13 @@ impl Stored for Lda {
         } else {
             Vocabulary::unnamed(frozen.words)
         };
-        let (n_docs, isa) = (frozen.documents, Isa::detect());
-        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds: None, isa })
+        let (n_docs, seed_prior, isa) = (frozen.documents, frozen.seed_prior, Isa::detect());
+        if seed_prior.as_ref().is_some_and(|seeds| !seeds.is_valid(frozen.words, params.topics)) {
+            let allowed =
+                "they do not fit the topics and words; the configuration was changed by hand";
+            return Err(Error::config("frozen", "seed words", allowed));
+        }
+        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds: None, seed_prior, isa })
     }
 
     fn extend(&mut self, data: &Docs) -> Result<()> {
@@ -220,6 +233,9 @@ impl Stored for Lda {
 
     fn anchor(params: &mut LdaParams) {
         params.seed_topics.iter_mut().for_each(make_absolute);
+        if let Some(SeedWords::File(path)) = &mut params.seed_words {
+            make_absolute(path);
+        }
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {

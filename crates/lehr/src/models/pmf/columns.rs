@@ -104,6 +104,11 @@ impl Columns {
         self.tail
     }
 
+    /// How many columns are summed as they are.
+    pub fn summed(&self) -> usize {
+        if self.sums_both() { self.tail } else { self.rated }
+    }
+
     /// In the statistics, after all sums of columns: the sums of the weights, of the ratings, and of their
     /// squares.
     pub fn totals(&self) -> usize {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Pmf;
 use super::columns::Columns;
+use super::implicit;
 use crate::data::Side;
 use crate::lambda::Lambda;
 use crate::math::kernels::{
@@ -31,6 +32,8 @@ pub struct Expect {
     pub(super) noise: f64,
     /// The first row whose precision turned out not to be positive definite, if one has.
     pub(super) broken: Option<usize>,
+    /// With implicit feedback the sums of all moments of each side.
+    pub(super) all: [Vec<f64>; 2],
     /// The rows that it holds, if not all: users first, each side's slots from 0.
     held: Option<RowSet>,
 }
@@ -52,6 +55,7 @@ impl Expect {
             ln_det: (0..wanted.len()).map(|s| self.ln_det[slot(s)]).collect(),
             noise: self.noise,
             broken: None,
+            all: self.all.clone(),
             held: Some(wanted.clone()),
         }
     }
@@ -204,6 +208,11 @@ pub(super) fn refresh(pmf: &Pmf, lambda: &Lambda, rows: &RowSet, expect: &mut Ex
         let items = users..rows.len();
         refresh_side(pmf, Side::Item, lambda, rows, items, item_slabs, of_items, &found);
     });
+    for (side, changed) in [(Side::User, users > 0), (Side::Item, users < rows.len())] {
+        if changed || expect.all[side as usize].is_empty() {
+            implicit::refresh_sums(pmf, side, expect);
+        }
+    }
     let found = found.into_inner();
     expect.broken = expect.broken.or((found != usize::MAX).then_some(found));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::readout::Factor;
-use super::{Frozen, Pmf, PmfParams, local};
+use super::{Frozen, Pmf, PmfParams, implicit, local};
 use crate::data::{Grouped, Ratings, Side};
 use crate::lambda::Lambda;
 use crate::math::table::Table;
@@ -182,9 +182,17 @@ impl Pmf {
                     };
                     self.local_step(expect, shard, ask, &mut scratch, &mut raw, &mut []);
                     match (row as usize) < self.n_rows_of(side) {
-                        true => natural.copy_from_slice(
-                            lambda.table().row(self.first_row(side) + row as usize),
-                        ),
+                        true => {
+                            natural.copy_from_slice(
+                                lambda.table().row(self.first_row(side) + row as usize),
+                            );
+                            if self.confidence().is_some() {
+                                // It has those of all of the other side already.
+                                let all = &expect.all[side.other() as usize];
+                                implicit::add_all(self.columns, all, -1.0, &mut raw);
+                                raw[self.columns.totals()] -= self.n_rows_of(side.other()) as f64;
+                            }
+                        }
                         false => self.prior(&lambda.hyper, self.first_row(side), &mut natural),
                     }
                     local::to_natural(self, &lambda.hyper, &raw, &mut increment);

@@ -121,6 +121,8 @@ fn noiseless_share(batch: &RowBatch) -> f64 {
 fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_, Pmf>) -> (f64, f64) {
     let (columns, raw) = (pmf.columns, step.raw);
     let (width, first_row) = (columns.raw_width(), pmf.first_row(Side::Item));
+    // With implicit feedback every pair counts.
+    let n_pairs = pmf.confidence().map(|_| pmf.n_rows_of(Side::User) as f64);
     let parts: Vec<(f64, f64)> = raw
         .values()
         .par_chunks(CHUNK * width)
@@ -131,14 +133,17 @@ fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_, Pmf>
             for (i, stats) in stats.chunks_exact(width).enumerate() {
                 let slot = chunk * CHUNK + i;
                 let size = step.batch.size(slot);
-                if size == 0 || step.batch.is_noisy(slot) {
+                if step.batch.is_noisy(slot) || (size == 0 && n_pairs.is_none()) {
                     continue;
                 }
                 items.gather(raw.rows.row(slot) - first_row, &mut own);
                 // Statistics carry N/|S| of their row; a rating counts once.
-                let scale = size as f64 / stats[columns.totals()];
+                let (scale, n) = match n_pairs {
+                    None => (size as f64 / stats[columns.totals()], size as f64),
+                    Some(n_pairs) => (1.0, n_pairs),
+                };
                 squares += scale * error::squares(columns, &own, stats);
-                count += size as f64;
+                count += n;
             }
             (squares, count)
         })

@@ -3,6 +3,7 @@
 use super::columns::Columns;
 use super::expect::{Centring, Expect, Real, Sides, SlabSum};
 use super::hyper::Hyper;
+use super::implicit::{Uses, add_all};
 use super::{Pmf, error, side_of_phase};
 use crate::data::Ratings;
 use crate::math::kernels::Factors;
@@ -93,16 +94,35 @@ impl Work<'_> {
         let Buffers { weights, coefficients, own } = buffers;
         let (isa, table) = (pmf.isa, &tables[side.other() as usize]);
         let (starts, given) = (shard.starts, shard.weights);
-        coefficients.resize(values.len(), R::of(0.0));
-        let ratings = Centring {
-            starts,
-            values,
-            weights: given.unwrap_or_default(),
-            mean: pmf.mean,
-            stride: width,
+        let noise = given.unwrap_or_default();
+        let n_others = pmf.n_rows_of(side.other());
+        let uses = pmf.confidence().map(|confidence| {
+            let grouped = shard.data.side(side).starts();
+            let first_row = pmf.first_row(side) as u32;
+            let share = |(i, &row): (usize, &u32)| {
+                if shard.items.is_none() || shard.range(i).is_empty() {
+                    return 1.0;
+                }
+                let row = (row - first_row) as usize;
+                let size = grouped[row + 1] - grouped[row];
+                (shard.range(i).len() as f64 / size as f64).min(1.0)
+            };
+            let shares = shard.rows.iter().enumerate().map(share).collect();
+            Uses { confidence, starts, values, noise, n_others, shares }
+        });
+        let weights = match &uses {
+            Some(uses) => {
+                uses.weigh(weights, coefficients, &mut stats[columns.totals()..], width);
+                &weights[..]
+            }
+            None => {
+                coefficients.resize(values.len(), R::of(0.0));
+                let ratings =
+                    Centring { starts, values, weights: noise, mean: pmf.mean, stride: width };
+                R::centre(isa, ratings, coefficients, &mut stats[columns.totals()..]);
+                R::weights(noise, weights)
+            }
         };
-        R::centre(isa, ratings, coefficients, &mut stats[columns.totals()..]);
-        let weights = R::weights(given.unwrap_or_default(), weights);
         for (slab, &w) in table.widths().iter().enumerate() {
             stop::check();
             let first = table.columns(slab).start;
@@ -114,6 +134,11 @@ impl Work<'_> {
             R::sum(isa, sum, &mut stats[first..]);
         }
 
+        if let Some(uses) = &uses {
+            let all = &expect.all[side.other() as usize];
+            let rows = stats.chunks_exact_mut(width).zip(&uses.shares);
+            rows.for_each(|(raw, &share)| add_all(columns, all, share, raw));
+        }
         if ask.bound {
             let first_row = pmf.first_row(side);
             own.resize(columns.tail(), R::of(0.0));
@@ -122,7 +147,11 @@ impl Work<'_> {
                 let number = shard.rows[i] - first_row as u32;
                 tables[side as usize].gather(expect.place(pmf, side, number), own);
                 let squares = error::squares(columns, own, raw);
-                *bound = shard.range(i).len() as f64 * ln_scale - squares / (2.0 * expect.noise);
+                let ln_scales = match &uses {
+                    None => shard.range(i).len() as f64 * ln_scale,
+                    Some(uses) => n_others as f64 * ln_scale + 0.5 * uses.ln_weights(i),
+                };
+                *bound = ln_scales - squares / (2.0 * expect.noise);
             }
         }
     }

@@ -22,10 +22,12 @@ mod local;
 mod error;
 mod bound;
 mod hyper;
+mod implicit;
 mod gauge;
 mod start;
 mod readout;
 mod pairs;
+mod ranking;
 mod recommend;
 mod fold;
 mod stored;
@@ -36,6 +38,7 @@ pub use local::Scratch;
 pub use pairs::Pair;
 pub(super) use params::TABLES;
 pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
+pub use ranking::{ListScores, RankingOptions, RankingScores};
 pub use readout::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
 pub use stored::Frozen;
@@ -110,14 +113,18 @@ impl Pmf {
         if ratings.n_ratings() == 0 {
             return Err(Error::data("there are no ratings; there is nothing to learn from"));
         }
-        let mean = if params.centre { ratings.mean() } else { 0.0 };
-        let frozen = Frozen {
-            users: ratings.ids(Side::User).len(),
-            items: ratings.ids(Side::Item).len(),
-            ratings: ratings.n_ratings(),
-            mean,
-            variance: ratings.variance(),
+        let [n_users, n_items] = [Side::User, Side::Item].map(|side| ratings.ids(side).len());
+        let (mean, variance) = match params.implicit {
+            false => (if params.centre { ratings.mean() } else { 0.0 }, ratings.variance()),
+            true => {
+                implicit::check(ratings)?;
+                // Of 0 and 1 over all pairs; the bias of an item is how many use it.
+                let used = ratings.n_ratings() as f64 / (n_users as f64 * n_items as f64);
+                (0.0, used * (1.0 - used))
+            }
         };
+        let frozen =
+            Frozen { users: n_users, items: n_items, ratings: ratings.n_ratings(), mean, variance };
         let (users, items) = (ratings.ids(Side::User).clone(), ratings.ids(Side::Item).clone());
         Ok(Pmf::assemble(params, frozen, users, items, ratings.side(Side::User).clone()))
     }
@@ -194,6 +201,12 @@ impl Pmf {
         let free = self.columns.free();
         let means = self.columns.biases.then(|| self.means(lambda, side))?;
         Some(means.chunks_exact(free).map(of_row).collect())
+    }
+
+    /// How much a use counts, if the model is of use and not of liking.
+    pub fn confidence(&self) -> Option<f64> {
+        let params = &self.params;
+        params.implicit.then(|| params.confidence.unwrap_or(implicit::CONFIDENCE))
     }
 
     fn hyper_of<'a>(&self, lambda: &'a Lambda) -> Hyper<'a> {
@@ -371,7 +384,13 @@ impl Learn<Pmf> for Pmf {
 
 impl Judge<Pmf> for Pmf {
     fn score(&self, lambda: &Lambda, data: &Ratings, _population: usize) -> Scores {
-        self.predictor(lambda).scores(data).as_scores()
+        let predictor = self.predictor(lambda);
+        if self.confidence().is_none() {
+            return predictor.scores(data).as_scores();
+        }
+        let k = |k| RankingOptions { k, relevant: None };
+        let (ten, twenty) = (predictor.rank(data, k(10)).model, predictor.rank(data, k(20)).model);
+        Scores { main: ten.ndcg, named: vec![("ndcg_10", ten.ndcg), ("recall_20", twenty.recall)] }
     }
 
     fn measures(&self, lambda: &Lambda, _population: usize) -> Vec<(&'static str, f64)> {
@@ -402,9 +421,15 @@ impl Pmf {
     /// more than a thousandth of the largest one's, and of sigma^2. What is pruned shrinks on for many
     /// sweeps, ever more slowly.
     pub fn dims_in_use(&self, lambda: &Lambda) -> usize {
+        self.used_dims(lambda).len()
+    }
+
+    /// Which these are.
+    pub fn used_dims(&self, lambda: &Lambda) -> Vec<usize> {
         let variances = self.item_variances(lambda);
         let largest = variances.iter().copied().fold(0.0, f64::max);
         let noise = self.noise_variance(lambda) / self.prior_variance;
-        variances.iter().filter(|&&variance| variance > 1e-3 * largest.max(noise)).count()
+        let is_used = |&k: &usize| variances[k] > 1e-3 * largest.max(noise);
+        (0..variances.len()).filter(is_used).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{advice, setting};
 use crate::read::RATINGS;
 use crate::settings::Tables;
 use crate::settings::{FitConfig, Flag, Kind, Setting, Variant};
@@ -56,6 +57,25 @@ pub const SETTINGS: &[Setting] = &[
         help: "paper: c = 1, sigma^2 = 1/2, rho = 0.85, M = 50t, nothing centred, no biases, nothing \
                learned. Other flags and the configuration file win over it",
         group: MODEL,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "implicit",
+        kind: Kind::Toggle(false),
+        help: "Values say how often an item was used, not how it was liked: pairs without one count as not used, and \
+               what is predicted is use. For lists of items to show",
+        group: MODEL,
+        python: Some("implicit"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "confidence",
+        kind: Kind::Number,
+        value_name: "X",
+        help: "With --implicit: a pair that was used n times weighs 1 + X n, one that was not used 1",
+        default: "1",
+        group: MODEL,
+        python: Some("confidence"),
         ..Setting::BLANK
     },
     Setting {
@@ -188,6 +208,12 @@ pub const PAPER_FIT: &[(&str, &str)] = &[("effective", "50t"), ("step_size", "0.
 pub struct PmfParams {
     /// d, the number of latent dimensions.
     pub dims: usize,
+    /// Whether values say how often items were used, and pairs without one that they were not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implicit: bool,
+    /// A pair that was used n times weighs 1 + this times n. Default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// c: the prior variance of every factor; of the items' factors only at the start, if `ard`.
     /// Default: the standard deviation of the ratings, so that products are as large as ratings are.
     #[serde(default)]
@@ -236,6 +262,8 @@ impl PmfParams {
     pub fn new(dims: usize) -> Self {
         PmfParams {
             dims,
+            implicit: false,
+            confidence: None,
             prior_variance: None,
             noise_variance: None,
             learn_noise: true,
@@ -279,7 +307,12 @@ impl PmfParams {
                 "must be a positive number, usually between 0.001 and 10",
             ))
         };
+        if let (false, Some(confidence)) = (self.implicit, self.confidence) {
+            let allowed = advice!["is of use with ", setting("implicit").to(true), " only"];
+            return Err(Error::config("confidence", confidence, allowed));
+        }
         for (field, value) in [
+            ("confidence", self.confidence),
             ("prior_variance", self.prior_variance),
             ("noise_variance", self.noise_variance),
             ("init_var", self.init_var),

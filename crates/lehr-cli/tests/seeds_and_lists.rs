@@ -1,0 +1,159 @@
+//! Seed words, topics by numbers, matches of two runs, and lists of items: the commands, and what they refuse.
+
+mod common;
+
+use common::Place;
+use lehr::read::PointsOptions;
+use serde_json::Value;
+
+const FIT: &str = "fit lda docs.txt -k 3 --stop-words none --seed 2 --quiet";
+
+/// Documents about money, sport and weather, and a file of seed words.
+fn place() -> Place {
+    let place = Place::new();
+    let themes = ["bank rates loan money", "goal team league coach", "rain wind storm cloud"];
+    let lines: Vec<String> = (0..60)
+        .map(|n| {
+            format!(
+                "{} {} {}",
+                themes[n % 3],
+                themes[n % 3],
+                themes[(n / 3) % 3].split(' ').next().unwrap()
+            )
+        })
+        .collect();
+    place.write("docs.txt", lines.join("\n"));
+    place.write("seeds.txt", "weather: rain storm\nsport: goal coach:2 nosuchword\n");
+    place
+}
+
+fn words(topics: &Value, k: u64) -> Vec<String> {
+    let topic = topics["topics"].as_array().unwrap().iter().find(|t| t["topic"] == k).unwrap();
+    let words = topic["words"].as_array().unwrap();
+    words.iter().map(|w| w["word"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn seed_words_make_their_topics_and_a_run_goes_on_without_the_file() {
+    let place = place();
+    let ended = place.run(&format!("{FIT} --seed-words seeds.txt --steps 20 --tol 0 -o long"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("1 of 5 seed words is not in the vocabulary"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("nosuchword"), "{}", ended.stderr);
+    let told = place.json("topics long --json --top 4");
+    assert!(words(&told, 0).contains(&"rain".to_string()), "{told}");
+    assert!(words(&told, 1).contains(&"coach".to_string()), "{told}");
+    assert!(place.ok("topics long").contains("weather"));
+    assert!(place.ok("show long").contains("seed words for 2 topics"));
+    // Stopped half-way and resumed, the file gone.
+    place.run(&format!("{FIT} --seed-words seeds.txt --steps 10 --tol 0 -o short"));
+    std::fs::remove_file(place.path("seeds.txt")).unwrap();
+    place.ok("resume short --steps 10 --quiet");
+    let found = place.json("compare long short --json");
+    assert_eq!(place.json("topics short --json --top 4")["topics"], told["topics"]);
+    assert!(found["mean"].as_f64().unwrap() > 0.999_999, "{found}");
+}
+
+#[test]
+fn seeds_that_cannot_be_get_one_line() {
+    let place = place();
+    for (seeds, parts) in [
+        ("nothing here", &["bad.txt", "line 1", "has no colon"][..]),
+        ("a: nosuchword other", &["bad.txt", "none of 2 seed words"]),
+        ("a: rain\nb: rain", &["bad.txt", "'a' and 'b'", "same seed words"]),
+        ("a: rain\nb: goal\nc: bank\nd: coach", &["has 4 topics", "-k 3"]),
+        ("a: rain:-1", &["found strength -1"]),
+        ("", &["bad.txt", "has no topics"]),
+    ] {
+        place.write("bad.txt", seeds);
+        place.fails(&format!("{FIT} --seed-words bad.txt -o run"), parts);
+    }
+    place.fails(&format!("{FIT} --seed-words none.txt -o run"), &["none.txt"]);
+    place.fails(&format!("{FIT} --seed-strength 2 -o run"), &["--seed-strength", "--seed-words"]);
+}
+
+#[test]
+fn topics_by_numbers_are_printed_and_written() {
+    let place = place();
+    place.ok(&format!("{FIT} -o run"));
+    let told = place.json("topics run --json --diagnostics --documents docs.txt --top-documents 2");
+    assert!(told["diversity"].as_f64().unwrap() > 0.3);
+    for topic in told["topics"].as_array().unwrap() {
+        assert!(topic["more"]["effective_words"].as_f64().unwrap() > 1.0, "{topic}");
+        assert!(topic["more"]["c_v"].is_number() && topic["more"]["umass"].is_number());
+        assert_eq!(topic["documents"]["top"].as_array().unwrap().len(), 2);
+    }
+    let text = place.ok("topics run --diagnostics --documents docs.txt");
+    for part in ["diversity", "effective words", "exclusivity", "main topic of", "document "] {
+        assert!(text.contains(part), "{text}");
+    }
+    place.ok("topics run --diagnostics --documents docs.txt -o topics.csv");
+    place.ok("topics run --diagnostics --documents docs.txt -o topics.parquet");
+    let drop = vec!["name".into(), "words".into(), "documents".into()];
+    let options = PointsOptions { drop, ..PointsOptions::default() };
+    let [a, b] = ["topics.csv", "topics.parquet"]
+        .map(|name| lehr::read::points(&place.path(name), &options).unwrap());
+    assert_eq!((a.n_items(), a.names()), (3, b.names()));
+    for n in 0..3 {
+        let (mut one, mut other) = (vec![0.0; a.n_dims()], vec![0.0; a.n_dims()]);
+        a.copy_row(n, &mut one);
+        b.copy_row(n, &mut other);
+        assert_eq!(one, other);
+    }
+    place.fails("topics run -o topics.npy", &["topics.npy", "no room for words"]);
+    place.fails("topics run -o topics.csv", &["exists already"]);
+    place.fails("topics run --documents none.txt", &["none.txt"]);
+    place.write("other.txt", "entirely unknown vocabulary");
+    place.fails("topics run --documents other.txt", &["other.txt", "vocabulary"]);
+}
+
+#[test]
+fn runs_of_two_models_are_not_compared() {
+    let place = place();
+    place.ok(&format!("{FIT} -o run"));
+    place.points("points.csv", 60);
+    place.ok("fit gmm points.csv -k 2 --steps 3 --quiet -o other");
+    assert!(place.ok("compare run run").contains("3 topics matched by 12 words"));
+    assert!(place.ok("compare other other").contains("components matched by"));
+    place.fails("compare run other", &["run", "other", "same model"]);
+    place.fails("compare run nowhere", &["nowhere"]);
+    place.fails("eval other points.csv --top 5", &["--top is for ratings"]);
+}
+
+#[test]
+fn lists_are_scored() {
+    let place = Place::new();
+    place.ratings("ratings.dat", 120);
+    place.ratings("later.dat", 130);
+    place.ok("fit pmf ratings.dat -d 3 --steps 15 --tol 0 --holdout 0.2 --quiet -o run");
+    let told = place.json("eval run later.dat --top 5,10 --relevant 3 --json");
+    let lists = told["ranking"].as_array().unwrap();
+    assert_eq!((lists.len(), &lists[0]["k"]), (2, &Value::from(5)));
+    assert!(lists[1]["model"]["recall"].as_f64() >= lists[0]["model"]["recall"].as_f64());
+    assert!(told["rmse"].is_number());
+    let text = place.ok("eval run later.dat --top 5");
+    for part in ["RMSE", "NDCG", "most popular", "coverage", "unknown users"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let fit = "fit pmf ratings.dat -d 3 --steps 15 --tol 0 --implicit --quiet";
+    place.ok(&format!("{fit} --confidence 2 --holdout 0.2 -o uses"));
+    assert!(place.ok("show uses").contains("NDCG@10"));
+    assert!(place.ok("show uses").contains("implicit feedback"));
+    let told = place.json("eval uses later.dat --json");
+    assert_eq!(told["ranking"].as_array().unwrap().len(), 2);
+    assert!(told.get("rmse").is_none());
+    place.fails("eval run later.dat --top 0", &["--top 0", "at least 1"]);
+    place.fails("eval run later.dat --relevant 4", &["--relevant 4", "--top"]);
+    place.fails(
+        "eval run later.dat --top 5 --relevant 99",
+        &["later.dat", "anything to find", "--relevant"],
+    );
+    place.fails("fit pmf ratings.dat -d 2 --confidence 2 -o x", &["--confidence", "--implicit"]);
+    place.write("zero.csv", "user,item,times\na,x,1\nb,y,0\n");
+    let zero = "fit pmf zero.csv -d 1 --implicit --rating times --quiet -o x";
+    place.fails(zero, &["user b, item y", "found 0", "positive"]);
+}
