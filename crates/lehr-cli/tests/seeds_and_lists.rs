@@ -36,7 +36,8 @@ fn words(topics: &Value, k: u64) -> Vec<String> {
 #[test]
 fn seed_words_make_their_topics_and_a_run_goes_on_without_the_file() {
     let place = place();
-    let ended = place.run(&format!("{FIT} --seed-words seeds.txt --steps 20 --tol 0 -o long"));
+    let loud = FIT.replace(" --quiet", "");
+    let ended = place.run(&format!("{loud} --seed-words seeds.txt --steps 20 --tol 0 -o long"));
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("1 of 5 seed words is not in the vocabulary"),
