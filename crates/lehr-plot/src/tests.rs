@@ -171,7 +171,7 @@ fn an_element_of_a_page_takes_the_colours_of_the_page() {
     let named = |label: &str| Series::line([(0.0, 1.0), (1.0, 2.0)]).label(label);
     let figure = Figure::new("").with(Panel::new("<b>").with(named("</svg><script>")));
     let element = figure.to_element("bound", "\"><script>");
-    let document = roxmltree::Document::parse(&element).expect("well-formed");
+    let document = Document::parse(&element).expect("well-formed");
     assert_eq!(document.root_element().attribute("aria-label"), Some("\"><script>"));
     assert!(!document.descendants().any(|node| node.has_tag_name("script")));
     assert!(element.contains("url(#bound-plot0)") && element.contains(r#"class="paper""#));

@@ -130,7 +130,7 @@ impl Lda {
             let mut given = lehr_report::topics::Given::default();
             if let Some(data) = data {
                 self.check(data)?;
-                let docs = data.data.clone();
+                let docs = (*data.data).clone();
                 given.counted = Some(Ok(docs.clone()));
                 given.documents = Some(match texts {
                     Some(texts) => docs.with_texts(texts)?,

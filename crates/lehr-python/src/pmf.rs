@@ -77,7 +77,7 @@ impl Pmf {
             if let Some(data) = data {
                 self.fitted.model.check_fits(&data.data, &[])?;
                 // Those that the model was fitted to are left out of the test.
-                given.test = Some(Ok((data.data.clone(), "the given ratings".into())));
+                given.test = Some(Ok(((*data.data).clone(), "the given ratings".into())));
             }
             lehr_report::one("", &self.fitted, &given)
         })

@@ -38,7 +38,7 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
         if trace.iter().any(|seen| seen.restart != shown) {
             note += "Every start is a line; the one that was kept is strong. ";
         }
-        if trace.iter().any(|seen| is_win(seen)) {
+        if trace.iter().any(is_win) {
             note += "Dots are kicks of the search that won. ";
         }
         if noisy {

@@ -159,6 +159,11 @@
     const rows = order.map((topic) => [topic, names[topic], topics[topic].share, topics[topic].begin]);
     download("topic-names.csv", "text/csv", csv([["topic", "name", "share", "words"], ...rows]));
   });
+  // A link to where the address points already changes nothing there, but the keyboard may have moved on.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#topic-"]');
+    if (link) select(Number(link.getAttribute("href").slice("#topic-".length)));
+  });
   addEventListener("hashchange", fromAddress);
   select(chosen);
   fromAddress();

@@ -3,6 +3,8 @@
 mod items;
 mod plane;
 
+use std::sync::Arc;
+
 use lehr::Result;
 use lehr::data::Points;
 use lehr::fit::Observation;
@@ -29,7 +31,7 @@ const COLUMNS: usize = 24;
 #[derive(Default)]
 pub struct Given {
     /// Items to show.
-    pub points: Option<Points>,
+    pub points: Option<Arc<Points>>,
     /// What each of these is called, if they have names.
     pub names: Option<Vec<String>>,
     /// What is known of these.
@@ -262,7 +264,7 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
     }
     let items = given
         .points
-        .as_ref()
+        .as_deref()
         .map(|points| items::Items::of(run, &plane, points, given))
         .transpose()?;
     let has_scatter = names.len() > 1;
@@ -278,7 +280,7 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
         n_empty,
         made_of: plane.made_of(),
         drawn,
-        joined: items::joined(run, given.points.as_ref())?,
+        joined: items::joined(run, given.points.as_deref())?,
         joined_on_items: given.points.is_some(),
         ill: items.map(|items| items.ill).unwrap_or_default(),
         has_scatter,

@@ -55,4 +55,3 @@ fn read(
     run.model.check_fits(&data, &[]).map_err(|error| naming_file(error, path))?;
     Ok(NewData { data, unknown, kept: Vec::new() })
 }
-

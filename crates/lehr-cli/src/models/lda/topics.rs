@@ -164,10 +164,7 @@ fn coherence(
 }
 
 /// The documents that a model was fitted to, or why they cannot be had.
-pub fn training_documents(
-    model: &Lda,
-    data: &DataSource<DocsOptions>,
-) -> Result<Docs, String> {
+pub fn training_documents(model: &Lda, data: &DataSource<DocsOptions>) -> Result<Docs, String> {
     let Some(path) = &data.path else {
         return Err("the training documents are in no file".into());
     };

@@ -23,10 +23,9 @@ pub(super) fn given(run: &Run<Mixture>, args: &ReportArgs) -> anyhow::Result<Giv
     let names = match args.id.as_deref() {
         None => None,
         Some(column) => {
-            let mut columns =
-                kept(&run.config, &new.data, path, &args.input, &[("id", column)])?;
+            let mut columns = kept(&run.config, &new.data, path, &args.input, &[("id", column)])?;
             columns.pop().map(|column| column.cells)
         }
     };
-    Ok(Given { points: Some(new.data), names, notes })
+    Ok(Given { points: Some(new.data.into()), names, notes })
 }

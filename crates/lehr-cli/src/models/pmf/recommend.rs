@@ -80,7 +80,11 @@ pub fn check(args: &RecommendArgs) -> anyhow::Result<()> {
 
 /// Prints what the users may like.
 pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
-    let titles = args.titles.as_deref().map(|path| read_titles(&run.model, &run.config, path)).transpose()?;
+    let titles = args
+        .titles
+        .as_deref()
+        .map(|path| read_titles(&run.model, &run.config, path))
+        .transpose()?;
     let newer = args.ratings.as_deref().map(|path| Newer::read(run, path)).transpose()?;
     let by = match args.by {
         Ranking::Mean => By::Mean,

@@ -14,7 +14,10 @@ use crate::models::{check_flags, notes_on, read};
 pub(super) fn given(run: &Run<Pmf>, args: &ReportArgs) -> anyhow::Result<Given> {
     check_flags(
         &run.config.model,
-        &[("by", "documents", args.by.is_some()), ("id", "points and documents", args.id.is_some())],
+        &[
+            ("by", "documents", args.by.is_some()),
+            ("id", "points and documents", args.id.is_some()),
+        ],
     )?;
     let mut given = Given { users: args.user.clone(), ..Given::default() };
     if let Some(path) = args.titles.as_deref() {
@@ -57,10 +60,13 @@ fn own(run: &Run<Pmf>) -> Result<(Ratings, String), String> {
     split(run, &ratings)
 }
 
-const NOTHING: &str = "the fit has held out no ratings (--holdout 0.1 would), and others were not given with --data";
+const NOTHING: &str =
+    "the fit has held out no ratings (--holdout 0.1 would), and others were not given with --data";
 
 /// Those that it has held out, of all its ratings.
 fn split(run: &Run<Pmf>, ratings: &Ratings) -> Result<(Ratings, String), String> {
     let held_out = held_out(ratings, &run.config.fit).map_err(|error| error.to_string())?;
-    held_out.map(|part| (part, "the ratings that the fit has held out".into())).ok_or(NOTHING.into())
+    held_out
+        .map(|part| (part, "the ratings that the fit has held out".into()))
+        .ok_or(NOTHING.into())
 }
