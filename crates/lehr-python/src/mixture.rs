@@ -146,7 +146,7 @@ impl Mixture {
             if let Some(data) = data {
                 self.check(data)?;
             }
-            let points = data.map(|data| data.data.clone());
+            let points = data.map(|data| std::sync::Arc::clone(&data.data));
             let given = lehr_report::clusters::Given { points, names, notes: Vec::new() };
             lehr_report::one("", &self.fitted, &given)
         })

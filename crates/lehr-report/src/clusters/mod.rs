@@ -264,7 +264,7 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
     }
     let items = given
         .points
-        .as_ref()
+        .as_deref()
         .map(|points| items::Items::of(run, &plane, points, given))
         .transpose()?;
     let has_scatter = names.len() > 1;
