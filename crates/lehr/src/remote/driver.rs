@@ -45,7 +45,7 @@ impl<M: SharedModel + Stored> Driver<M> for OnWorkers<'_> {
             model: *model,
             data: *data,
             heldout: *heldout,
-            plan: *plan,
+            plan,
             engine: &mut remote,
             start: *start,
             meter: std::mem::take(meter),
