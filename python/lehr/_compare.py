@@ -31,8 +31,8 @@ def compare(first: Any, second: Any) -> dict[str, Any]:
     Examples
     --------
     >>> import numpy as np, lehr
-    >>> X = np.kron(np.eye(3), np.full((20, 3), 4))
-    >>> one, two = (lehr.LatentDirichletAllocation(3, random_state=seed, max_iter=50).fit(X) for seed in (0, 1))
+    >>> X = np.random.default_rng(0).normal(size=(150, 2)) + np.repeat([[0, 0], [8, 8], [16, 0]], 50, axis=0)
+    >>> one, two = (lehr.BayesianGaussianMixture(3, random_state=seed).fit(X) for seed in (0, 1))
     >>> bool(lehr.compare(one, two)["mean"] > 0.9)
     True
     """
