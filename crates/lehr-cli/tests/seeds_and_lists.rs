@@ -14,12 +14,10 @@ fn place() -> Place {
     let themes = ["bank rates loan money", "goal team league coach", "rain wind storm cloud"];
     let lines: Vec<String> = (0..60)
         .map(|n| {
-            format!(
-                "{} {} {}",
-                themes[n % 3],
-                themes[n % 3],
-                themes[(n / 3) % 3].split(' ').next().unwrap()
-            )
+            // Every other one has a word of another theme; words of more than half of them would be left out.
+            let other = if n % 2 == 0 { (n / 3) % 3 } else { n % 3 };
+            let word = themes[other].split(' ').next().unwrap();
+            format!("{} {} {word}", themes[n % 3], themes[n % 3])
         })
         .collect();
     place.write("docs.txt", lines.join("\n"));

@@ -63,7 +63,7 @@ Examples:
   lehr fit pmf ratings.csv -d 20 --user who --item what --rating stars
   lehr fit pmf jokes.csv -d 5 --matrix --missing 99 --drop 1   one row a user
   lehr fit pmf ratings.dat -d 10 --effective 50t -o runs/b     annealed
-  lehr fit pmf views.csv -d 50 --implicit -o runs/v            for lists of items
+  lehr fit pmf views.csv -d 50 --implicit -o runs/v            for lists
   lehr fit pmf ratings.dat -d 10 --preset paper -o runs/p      the paper's model
   lehr recommend runs/ml --user 42 --titles movies.dat";
 
