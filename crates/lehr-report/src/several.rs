@@ -33,21 +33,22 @@ pub struct Alike {
     pub numbers: (Vec<usize>, Vec<usize>),
 }
 
+/// What a page of several runs shows, also one of a sweep.
 #[derive(Serialize)]
-struct Several {
-    title: String,
-    about: String,
-    header: Vec<&'static str>,
-    runs: Vec<Vec<String>>,
-    verdict: Option<String>,
-    matched: Option<Matched>,
-    notes: Vec<String>,
-    charts: Vec<Chart>,
+pub(crate) struct Several {
+    pub title: String,
+    pub about: String,
+    pub header: Vec<&'static str>,
+    pub runs: Vec<Vec<String>>,
+    pub verdict: Option<String>,
+    pub matched: Option<Matched>,
+    pub notes: Vec<String>,
+    pub charts: Vec<Chart>,
 }
 
 /// Which parts of the best run came back in the others.
 #[derive(Serialize)]
-struct Matched {
+pub(crate) struct Matched {
     what: &'static str,
     reference: String,
     said: String,

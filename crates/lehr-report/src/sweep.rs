@@ -4,22 +4,10 @@ use lehr::Result;
 use lehr::sweep::{By, Row, Table};
 use lehr_plot::caption::rounded;
 use lehr_plot::{Colour, Panel, Series};
-use serde::Serialize;
 
 use crate::chart::Chart;
 use crate::page;
-
-#[derive(Serialize)]
-struct Swept {
-    title: String,
-    about: String,
-    header: Vec<&'static str>,
-    runs: Vec<Vec<String>>,
-    verdict: Option<String>,
-    matched: Option<()>,
-    notes: Vec<String>,
-    charts: Vec<Chart>,
-}
+use crate::several::Several;
 
 /// The rows of each shape.
 pub fn shapes(table: &Table) -> Vec<(String, Vec<&Row>)> {
@@ -155,7 +143,7 @@ pub fn sweep(name: &str, table: &Table, size: &'static str) -> Result<String> {
         0 => vec!["No run of the sweep has ended.".to_string()],
         _ => Vec::new(),
     };
-    let view = Swept {
+    let view = Several {
         title: format!("{name}: {size} from a sweep"),
         about: "The same fit at several sizes. Bounds are the best of all starts, sd their spread; held-out scores are means \
                 over the folds, in nats, se their standard error. All sizes have the same prior, so that bounds compare."

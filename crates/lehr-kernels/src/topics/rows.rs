@@ -79,19 +79,6 @@ impl TopicRows {
         self.ln_scale.resize(n_rows, 0.0);
     }
 
-    /// A table of some of the rows, in the order of `rows`.
-    pub fn pick(&self, rows: &[usize]) -> Self {
-        let width = self.row_words();
-        let mut picked = TopicRows::default();
-        picked.resize(rows.len(), self.n_topics, self.format);
-        for (to, &row) in rows.iter().enumerate() {
-            picked.values[to * width..][..width].copy_from_slice(self.row(row));
-            picked.inverse_sums[to] = self.inverse_sums[row];
-            picked.ln_scale[to] = self.ln_scale[row];
-        }
-        picked
-    }
-
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.inverse_sums.len()

@@ -34,28 +34,6 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// The same for some of the rows that it holds, in their slots.
-    pub(super) fn pick(&self, held: &RowSet, wanted: &RowSet) -> Self {
-        let slots: Vec<usize> = (0..wanted.len()).map(|slot| held.slot(wanted.row(slot))).collect();
-        let n_topics = self.alpha.len();
-        let exact = |slots: &[usize]| {
-            let rows = slots.iter().map(|&slot| &self.exact[slot * n_topics..][..n_topics]);
-            rows.flatten().copied().collect()
-        };
-        let is_exact = !self.exact.is_empty();
-        Expect {
-            rows: if is_exact { TopicRows::default() } else { self.rows.pick(&slots) },
-            exact: if is_exact { exact(&slots) } else { Vec::new() },
-            exact_ln_scale: match is_exact {
-                true => slots.iter().map(|&slot| self.exact_ln_scale[slot]).collect(),
-                false => Vec::new(),
-            },
-            alpha: self.alpha.clone(),
-            alpha32: self.alpha32.clone(),
-            digamma_alpha: self.digamma_alpha.clone(),
-        }
-    }
-
     /// exp(E[ln beta_kw]) of the word in a slot, for every topic k.
     pub fn word(&self, slot: usize) -> Vec<f64> {
         let n_topics = self.alpha.len();

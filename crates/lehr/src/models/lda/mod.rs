@@ -235,10 +235,6 @@ impl Model for Lda {
         self.params.topics
     }
 
-    fn pick(&self, expect: &Expect, held: &RowSet, wanted: &RowSet) -> Expect {
-        expect.pick(held, wanted)
-    }
-
     fn domain(&self) -> Option<&dyn Domain<Self>> {
         Some(self)
     }
