@@ -52,7 +52,7 @@ def compared(make, shards, name):
 
 
 def topics(batch, steps, n_docs):
-    """A fit of so many steps, whose bound is looked at twice only."""
+    """A fit of this many steps, whose bound is looked at twice only."""
 
     def make(jobs):
         passes = max(1, -(-steps * batch // n_docs))
@@ -70,7 +70,7 @@ def topics(batch, steps, n_docs):
 
 
 def clusters(steps):
-    """A fit of so many sweeps."""
+    """A fit of this many sweeps."""
 
     def make(jobs):
         return lehr.BayesianGaussianMixture(

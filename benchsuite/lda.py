@@ -7,7 +7,7 @@ Documents per second and held-out quality at equal documents for all three, and
 for lehr alone what the vocabulary, the size of the corpus, the threads and the
 noise cost. Needs python3, cargo and, the first time, a network: the script
 makes its own environment in benchsuite/.venv and builds lehr. The programs run
-alternately, each run in a process of its own. Every single run goes to
+alternately, each run in its own process. Every single run goes to
 benchsuite/runs/<date>-<cpu>/raw.csv, next to the printed tables and a
 description of the machine. See benchsuite/README.md.
 

@@ -5,7 +5,7 @@
 
 Needs python3, cargo and, the first time, a network: the script makes its own
 environment in benchsuite/.venv and builds lehr. The two programs run
-alternately, each run in a process of its own, with the same number of threads.
+alternately, each run in its own process, with the same number of threads.
 Every single run goes to benchsuite/runs/<date>-<cpu>/raw.csv, next to the
 printed tables and a description of the machine. See benchsuite/README.md.
 

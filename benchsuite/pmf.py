@@ -348,7 +348,7 @@ def check_curve(bench, report, sets, directory):
     bench.worker("plot", path, path.with_suffix(".png"))
     report.add(
         f"## Held-out RMSE against seconds, ml-1m\n\n![{path.stem}]({path.stem}.png)\n\n"
-        f"Every point is a fit of its own (`{path.name}`); seconds are the\n"
+        f"Every point is its own fit (`{path.name}`); seconds are the\n"
         f"fit's, without reading. libmf: SGD, rate {LIBMF_RATE}, no biases. A dash: not reached."
     )
     for d in sizes.dims:

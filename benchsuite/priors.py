@@ -136,7 +136,7 @@ class Rule:
         return Prior(prior.m0, prior.beta0, prior.nu0, prior.A0, alpha), start, search
 
     def full(self, k):
-        """K clusters: so many as the joins of the search have at K."""
+        """K clusters: this many as the joins of the search have at K."""
         search = self(k, "gmm")[2]
         if search.exact is None or k not in search.exact[1] or len(search.Z) < len(self.X):
             return "kmeans"

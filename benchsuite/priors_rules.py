@@ -11,7 +11,7 @@ from scipy.special import betaln, digamma, gammaln, logsumexp
 
 PIECES = 50  # that k-means cuts the data into, or K if that is more; of d + 1 items or more on average
 ITEMS = 40_000  # that are looked at, times d
-FEWEST_ITEMS, MOST_ITEMS = 2000, 5000  # but at least and at most so many, and 50 K
+FEWEST_ITEMS, MOST_ITEMS = 2000, 5000  # but at least and at most this many, and 50 K
 KMEANS_SWEEPS = 20
 HARD_SWEEPS = 5  # of adapting pieces or clusters
 ROUNDS = 3  # of learning the prior

@@ -74,7 +74,7 @@ def fit(lehr, folder, model, k, options):
 
 
 def best_of(plain, passes, rng, draws=2000):
-    """The expected best bound of random plain fits that so many passes pay for."""
+    """The expected best bound of random plain fits that this many passes pay for."""
     best = np.empty(draws)
     for i in range(draws):
         spent, top = 0.0, -np.inf

@@ -38,7 +38,7 @@ PYTHON_WORKER = HERE / "python_worker.py"
 # The yardstick's step sizes and batches, and so those of all rows beside it or without a peer.
 RHO = (64, 0.6)
 SEEDS = 5
-# Completion may differ by so many nats a word and count as equal.
+# Completion may differ by this many nats a word and count as equal.
 EQUAL = 0.001
 
 # What is to be reached; None where nothing is asked.
@@ -605,7 +605,7 @@ def parse(argv):
     parser = common_parser(__doc__.splitlines()[0], list(ROWS), "runs of each program (5; 1 with --quick)")
     parser.add_argument(
         "--data", metavar="DIR", default=ROOT.parent / "shared" / "data",
-        help=f"where {lda.CORPUS}, ml-1m and netflix-10m are; made data where they are not",
+        help=f"where {lda.CORPUS}, ml-1m and netflix-10m are; synthetic data where they are not",
     )  # fmt: skip
     parser.add_argument("--old", metavar="PATH", help="an older build of lehr to compare with")
     parser.add_argument("--yardstick", metavar="DIR", help="a cargo project of throw-away kernels, with prep.py")

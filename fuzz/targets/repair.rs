@@ -98,8 +98,8 @@ pub fn checkpoint(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut json: Value = serde_json::from_slice(&bytes[8..8 + length]).ok()?;
     json.get_mut("__metadata__")?.as_object_mut()?.insert("checksum".into(), sum.into());
     let json = json.to_string();
-    let mut mended = (json.len() as u64).to_le_bytes().to_vec();
-    mended.extend(json.as_bytes());
-    mended.extend(&bytes[8 + length..]);
-    Some(mended)
+    let mut fixed = (json.len() as u64).to_le_bytes().to_vec();
+    fixed.extend(json.as_bytes());
+    fixed.extend(&bytes[8 + length..]);
+    Some(fixed)
 }

@@ -68,7 +68,7 @@ fn fit<M: Stored>(folder: &Path, run: &str, data: &Path, params: M::Params) {
     let config = FitConfig { steps: Some(3), threads: 1, ..FitConfig::default() };
     let options = ReadOptions::<M>::default();
     store::fit_file::<M>(&folder.join(run), data, &options, params, &config, &mut ())
-        .expect("made data can be fitted");
+        .expect("synthetic data can be fitted");
 }
 
 fn model<M: Stored>(folder: &Path, run: &str) -> M {

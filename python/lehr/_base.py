@@ -130,7 +130,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         return settings
 
     def _fit_settings(self, n_items, batch, **given):
-        """The settings of a fit to so many items in batches of this size; None is all of them."""
+        """The settings of a fit to this many items in batches of this size; None is all of them."""
         _data.check_options(self.data_options, self._model)
         return self._checked(
             "fit",
@@ -151,7 +151,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     @staticmethod
     def _steps(max_iter, n_items, batch):
-        """Steps of so many passes over the data."""
+        """Steps of this many passes over the data."""
         return whole("max_iter", max_iter) * steps_in_a_pass(n_items, batch)
 
     def _batch(self, n_items):

@@ -10,7 +10,7 @@ from .errors import LehrError
 
 
 def _parser():
-    parser = argparse.ArgumentParser("python -m lehr.distributed", description="Fits on many machines, with the bits of one.")
+    parser = argparse.ArgumentParser("python -m lehr.distributed", description="Fits on many machines, bit-identical to one machine.")
     commands = parser.add_subparsers(dest="command", required=True)
 
     make = commands.add_parser("shard", help="cut data into shards")

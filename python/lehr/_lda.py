@@ -57,7 +57,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     batch_size : int, default=128
         Documents in a step of 'online' and of `partial_fit`.
     evaluate_every : int, default=-1
-        If positive: evaluate the perplexity every so many passes, and stop by `perp_tol`.
+        If positive: evaluate the perplexity every N passes, and stop by `perp_tol`.
     total_samples : int, default=1e6
         N, for `partial_fit`.
     perp_tol : float, default=1e-1
@@ -86,7 +86,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     n_init : int, default=1
         How many starts to try; the best by bound is kept.
     search : float, default=0
-        Search for better topics: so many fits in all, the plain one included, each from a fresh start with the priors that
+        Search for better topics: N fits in all, the plain one included, each from a fresh start with the priors that
         the best one has learned; 4 is usual, 0 is off. It never ends below the plain fit. See `search_`.
     search_by : {'bound', 'heldout'}, default='bound'
         What the fits of a search are chosen by: their bound, or the score of the documents held out (`holdout`).
@@ -103,9 +103,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         vocabulary is told by a warning. Words are those of `feature_names`, of a data frame or of a file, or the
         numbers of columns where there are none.
     seed_strength : float, default=None
-        How strong seed words are: the prior has each so many times as often as the documents do. None is 1.
+        How strong seed words are: N adds each seed word N times as often as the documents contain it. None is 1.
     temper : float or str, default=None
-        A tempered start: every document counts so many times at first, and once in the end. 2 (over 60 % of the steps),
+        A tempered start: every document counts N times at first, and once in the end. 2 (over 60 % of the steps),
         '2:0.3' (over 30 %), '2:20' (over 20 steps) or 'off'. None is what `priors` says: 'off', or 2 with batches.
         `partial_fit` has none.
     warm : bool, default=False

@@ -103,7 +103,7 @@ default='dirichlet_process'
     noise_end : float, default=0.75
         The fraction of the steps after which the noise ends.
     search : float, default=0
-        Search for better optima from where the plain fit ends, with so many times its passes over the data, those
+        Search for better optima from where the plain fit ends, with N times its passes over the data, those
         included: 4 is usual, 0 is off. It never ends below the plain fit from the same start. See `search_`.
     kicks : str, default=None
         What the search may try, with commas: swap, merge, merge-birth, noise, restart; None is all of them. noise alone

@@ -37,7 +37,7 @@ def columns_of(X, wanted, matrix, roles=ROLES):
         )
     columns = [found[role] for role in roles]
     if len(set(columns)) < len(columns):
-        raise DataError(f"{', '.join(f'{role}={texts[found[role]]!r}' for role in roles)}: give each a column of its own")
+        raise DataError(f"{', '.join(f'{role}={texts[found[role]]!r}' for role in roles)}: give each its own column")
     return tuple(there[at] for at in columns)
 
 
@@ -67,7 +67,7 @@ def _text(name):
         name = int(name)
     if isinstance(name, (str, int)):
         return str(name)
-    raise DataError(f"an id is {name!r}; ids are integers or texts, and none is missing")
+    raise DataError(f"an id is {name!r}; ids are integers or strings, and none is missing")
 
 
 def of_file(path, wanted, matrix, options, known=None):

@@ -13,12 +13,12 @@ from .errors import LehrError, MissingPackageError, WorkerError
 # Seconds that a worker has to come up, and to do its first task, for which it opens and checks its shards.
 _START = 120.0
 _FIRST = 600.0
-# Without a deadline of the user's, a worker is given up that takes so many times as long as is usual, and at least so
+# Without a deadline of the user's, a worker is given up that takes N times as long as is usual, and at least so
 # many seconds.
 _TIMES, _LEAST = 10.0, 30.0
-# A worker is told of that takes so many times as long as the others, and so many seconds more.
+# A worker is told of that takes N times as long as the others, and this many seconds more.
 _STRAGGLES, _STRAGGLES_BY = 3.0, 1.0
-# So many workers may be lost in one round before that is taken for more than bad luck.
+# This many workers may be lost in one round before that is taken for more than bad luck.
 _LOSSES = 5
 
 
@@ -165,7 +165,7 @@ class Crew:
         self._assign(range(len(tasks)))
 
     def poll(self, seconds):
-        """All replies, in the order of the tasks; None if some are not there after so many seconds."""
+        """All replies, in the order of the tasks; None if some are not there after this many seconds."""
         if self.jobs:
             done, _ = self.ray.wait(list(self.jobs), num_returns=len(self.jobs), timeout=seconds)
             for ref in done:

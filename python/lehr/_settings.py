@@ -135,5 +135,5 @@ def jobs_of(n_jobs):
 
 def threads_of(n_jobs):
     """How many threads `n_jobs` stands for. None is all cores, unless joblib is at work already."""
-    # The compiled part has a limit of its own, near the number of cores.
+    # The compiled part has its own limit, near the number of cores.
     return min(int(effective_n_jobs(jobs_of(n_jobs))), 2**31)

@@ -51,7 +51,7 @@ class Passes:
 
 
 class Starts:
-    """The lines of scikit-learn's mixtures: each start, every so many passes, and whether it converged.
+    """The lines of scikit-learn's mixtures: each start, every N passes, and whether it converged.
 
     Parameters
     ----------

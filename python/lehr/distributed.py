@@ -1,4 +1,4 @@
-"""Fits on many machines, with the bits of one: data in shards, workers on Ray.
+"""Fits on many machines, bit-identical to one machine: data in shards, workers on Ray.
 
 ``shard`` cuts data into files that any worker can open; ``fit`` fits an estimator to them and leaves an ordinary fitted
 estimator; ``resume`` goes on with a fit that was cut short, on other workers if need be; ``transform`` applies a fitted

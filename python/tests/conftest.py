@@ -80,7 +80,7 @@ def ratings():
 
 @pytest.fixture
 def subprocess_python():
-    """Runs a program in a Python of its own; returns what it printed."""
+    """Runs a program in its own Python; returns what it printed."""
 
     def run(code):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=240)

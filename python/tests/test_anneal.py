@@ -58,7 +58,7 @@ def test_jax_arrays_stay_jax_arrays():
 
 
 class Elsewhere:
-    """An array of a library that has the array API, on a device of its own."""
+    """An array of a library that has the array API, on its own device."""
 
     def __init__(self, values, dtype, device):
         self.values, self.dtype, self.device = np.asarray(values, dtype=dtype), dtype, device

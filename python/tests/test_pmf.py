@@ -184,7 +184,7 @@ def test_ids_are_integers_or_texts():
     whole = ProbabilisticMatrixFactorization(1, random_state=0).fit(frame.assign(user=frame.user.astype(float)))
     assert whole.users_.dtype == np.int64 and whole.users_.tolist() == [1, 2]
     for user in ([1.5, 2.0, 3.0], [1.0, np.nan, 2.0], ["x", None, "y"]):
-        with pytest.raises(DataError, match="an id is .*; ids are integers or texts"):
+        with pytest.raises(DataError, match="an id is .*; ids are integers or strings"):
             ProbabilisticMatrixFactorization(1).fit(frame.assign(user=pandas.Series(user, dtype=object)))
     with pytest.raises(DataError, match="an id is 1.5"):
         whole.recommend(1.5)
@@ -241,7 +241,7 @@ def test_frames_that_are_not_known_are_refused_whatever_their_width(ratings):
         for use in (pmf.partial_fit, pmf.score, pmf.transform):
             with pytest.raises(DataError, match="and no 'grade', which rating='grade' asks for"):
                 use(bad)
-    with pytest.raises(DataError, match="item='who', .*: give each a column of its own"):
+    with pytest.raises(DataError, match="item='who', .*: give each its own column"):
         fitted(frame, user="who", item="who", rating="grade")
 
 

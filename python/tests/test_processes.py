@@ -57,7 +57,7 @@ def test_a_forked_process_can_fit(blobs):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads")
 def test_a_short_prediction_starts_no_thread_and_says_the_same(subprocess_python):
-    # In a process of its own: threads that others have left behind may end at any time.
+    # In its own process: threads that others have left behind may end at any time.
     code = """
 import json, time
 from pathlib import Path
@@ -201,7 +201,7 @@ model = BayesianGaussianMixture({k}, max_iter=1, init_params="random_from_data",
 """
 
 
-# With so many components each takes several seconds on any machine.
+# With this many components each takes several seconds on any machine.
 @pytest.mark.parametrize(("work", "k"), [("score_samples", 1000), ("predict", 1000), ("log_predictive", 200)])
 def test_an_interrupt_ends_a_long_readout(subprocess_python, work, k):
     told = subprocess_python(ELSEWHERE.format(before=SCORING.format(k=k), work=f"model.{work}(X)"))

@@ -35,13 +35,13 @@ pub fn in_words(error: &lehr::Error) -> String {
             quoted(path)
         ),
         ErrorKind::Occupied { .. } | ErrorKind::NotEmpty { .. } => format!("{error} with -o"),
-        _ => error.told(words),
+        _ => error.render(words),
     }
 }
 
 /// What an advice says, in the same words.
-pub fn told(advice: &Advice) -> String {
-    advice.told(words)
+pub fn render(advice: &Advice) -> String {
+    advice.render(words)
 }
 
 /// A setting as a flag, if it has one, and something to do as a command.

@@ -51,7 +51,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) if was_interrupted(&error) => progress::ENDED_BY_SIGNAL,
         Err(error) => {
             let line = format!("error: {}", complaint::in_one_line(&error));
-            // If nobody listens on stderr either, the exit code has to do.
+            // If stderr is closed as well, the exit code has to do.
             let _ = writeln!(std::io::stderr(), "{}", text::for_stderr(&line));
             2
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// When there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Colour {
-    // No doc comments here: help would become a page of its own.
+    // No doc comments here: help would become its own page.
     Auto,
     Always,
     Never,

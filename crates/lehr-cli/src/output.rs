@@ -53,7 +53,7 @@ pub fn check(path: &Path, Force { force }: Force) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses to show a person what nobody can read.
+/// Refuses to show a person what cannot be read.
 pub fn check_readable(path: &Path, format: &str) -> anyhow::Result<()> {
     if write::is_stdout(path) && std::io::stdout().is_terminal() {
         bail!(
@@ -69,7 +69,7 @@ pub fn say(path: &Path, said: &str) -> anyhow::Result<()> {
     if !write::is_stdout(path) {
         return text::print(said);
     }
-    // If nobody listens, the file is still there.
+    // If stdout is closed, the file is still there.
     let _ = std::io::stderr().write_all(said.as_bytes());
     Ok(())
 }

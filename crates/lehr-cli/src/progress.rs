@@ -16,7 +16,7 @@ use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
 use crate::commands::claim;
-use crate::complaint::told;
+use crate::complaint::render;
 use crate::look;
 use crate::text::{for_stderr, number, rounded};
 
@@ -93,7 +93,7 @@ pub struct Seen {
     pub seconds_before_first_step: Option<f64>,
     /// Items of all updates, each as often as it was used.
     pub items: u64,
-    /// If the bound is an estimate: from so many random training items.
+    /// If the bound is an estimate: from this many random training items.
     pub bound_sample: Option<usize>,
     /// What was read.
     pub counts: Vec<Count>,
@@ -143,7 +143,7 @@ pub struct Bar {
     steps: u64,
     n_init: u32,
     restart: u32,
-    /// The largest |S|, where every row is a block of its own.
+    /// The largest |S|, where every row is its own block.
     block: Option<usize>,
     /// Items of the start under way.
     items: u64,
@@ -268,7 +268,7 @@ impl Watcher for Bar {
 
     fn note(&mut self, note: &Advice) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("{}", for_stderr(&format!("note: {}", told(note)))));
+            self.bar.suspend(|| eprintln!("{}", for_stderr(&format!("note: {}", render(note)))));
         }
     }
 

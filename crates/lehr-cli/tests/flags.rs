@@ -22,13 +22,13 @@ fn of_points() {
     says(
         "a,b\n1,2\nx,3\n",
         "",
-        "a.csv, line 3, column a: found \"x\", which is not a number; mend the cell, or leave the column out with --drop",
+        "a.csv, line 3, column a: found \"x\", which is not a number; fix the cell, or leave the column out with --drop",
     );
     // Markdown in a cell is no setting.
     says(
         "a,b\n1,2\n`drop`,3\n",
         "",
-        "a.csv, line 3, column a: found \"`drop`\", which is not a number; mend the cell, or leave the column out with --drop",
+        "a.csv, line 3, column a: found \"`drop`\", which is not a number; fix the cell, or leave the column out with --drop",
     );
     let there = "which is not there; the columns are a, b; give a name or a number from 1 to 2";
     for flag in ["--columns", "--drop", "--weight-column"] {
@@ -43,7 +43,7 @@ fn of_points() {
         "a,b\n1,2\n2,3\n3,5\n",
         "--eval-every 0",
         "--eval-every 0: without a bound there is nothing to stop by, and no best start: --tol must be 0 and \
-         --n-init 1; or evaluate it every so many steps",
+         --n-init 1; or evaluate it every N steps",
     );
     says(
         "a,b\n1,2\n2,3\n3,5\n",
@@ -115,7 +115,7 @@ fn of_documents() {
         "a.ldac",
         "2 0:1 1:1\n1 0:1 1:1\n",
         "--format ldac",
-        "a.ldac, line 2, column 1: promises 1 pairs, and 2 follow; mend the number or the line, or give --format svmlight if it is a label",
+        "a.ldac, line 2, column 1: promises 1 pairs, and 2 follow; fix the number or the line, or give --format svmlight if it is a label",
     );
     says(
         "a.svm",
@@ -180,7 +180,7 @@ fn of_ratings() {
     says(
         "user,item,rating\na,x,1\nb,x,good\n",
         "",
-        "a.csv, line 3, column rating: found \"good\", which is not a number; mend it, or say which column holds the ratings with --rating",
+        "a.csv, line 3, column rating: found \"good\", which is not a number; fix it, or say which column holds the ratings with --rating",
     );
     says(
         "who,item,rating\na,x,1\n",
@@ -190,7 +190,7 @@ fn of_ratings() {
     says(
         "user,item,rating\na,x,1\n",
         "--user item",
-        "a.csv: --user and --item are both column item; give each a column of its own",
+        "a.csv: --user and --item are both column item; give each its own column",
     );
     says(
         "user,item,rating\na,x,1\na,x,2\n",

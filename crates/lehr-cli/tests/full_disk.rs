@@ -26,7 +26,7 @@ fn tidy(place: &Place, folder: &str) {
     }
 }
 
-/// As `shell`, with files of at most so many blocks of 512 bytes; what was said on stderr, with code 2.
+/// As `shell`, with files of at most this many blocks of 512 bytes; what was said on stderr, with code 2.
 fn limited(place: &Place, blocks: u64, line: &str) -> String {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$LEHR\" {line}");
     let output = shell(place, &[], &script);
@@ -150,7 +150,7 @@ fn a_real_disk_that_is_full_then_larger_then_read_only() {
     let available = shell(&place, &["unshare", "-rm"], "mount -t tmpfs none /mnt");
     if !available.status.success() {
         println!(
-            "SKIPPED: this user may not mount a file system; the other tests have made-up disks"
+            "SKIPPED: this user may not mount a file system; the other tests have simulated disks"
         );
         return;
     }

@@ -1,4 +1,4 @@
-//! Topics of documents: every command on small made-up corpora, and what is refused.
+//! Topics of documents: every command on small synthetic corpora, and what is refused.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn place() -> Place {
 }
 
 impl Place {
-    /// The made-up corpus in LDA-C's form.
+    /// The synthetic corpus in LDA-C's form.
     fn ldac(&self, name: &str, n_docs: usize) {
         let line = |doc: &Vec<(usize, usize)>| {
             let pairs: Vec<String> = doc.iter().map(|(w, n)| format!("{w}:{n}")).collect();
@@ -37,7 +37,7 @@ impl Place {
         all
     }
 
-    /// The made-up corpus as JSON lines.
+    /// The synthetic corpus as JSON lines.
     fn jsonl(&self, name: &str, n_docs: usize) {
         let names = words();
         let line = |doc: &Vec<(usize, usize)>| {
@@ -675,7 +675,7 @@ fn a_damaged_vocabulary_is_told_by_its_name() {
 }
 
 impl Place {
-    /// The made-up corpus as a table with ids that need quotes, and more rows at its end.
+    /// The synthetic corpus as a table with ids that need quotes, and more rows at its end.
     fn table(&self, name: &str, n_docs: usize, more: &str) {
         let names = words();
         let mut table = "id,day,text\n".to_string();

@@ -1,5 +1,5 @@
 //! The commands of the README, of docs/RECOMMEND.md, of docs/REPORT.md and of docs/CORPORA.md, run as they stand, in order, in a
-//! folder with made-up data.
+//! folder with synthetic data.
 
 use std::path::Path;
 use std::process::Command;

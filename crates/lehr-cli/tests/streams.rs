@@ -202,7 +202,7 @@ fn files_are_replaced_only_if_that_is_asked_for() {
         place.fails(line, &[&exists]);
         place.ok(&format!("{line} --force"));
     }
-    // A run has a folder of its own.
+    // A run has its own folder.
     fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/notes.txt", "x");
     let parts = ["mine: is not empty (notes.txt is in it)", "choose another one with -o"];

@@ -1,6 +1,6 @@
 //! Line 6 of the algorithm for one row of lambda: decay, step and replacement, entry by entry, one by one or at once.
 //!
-//! Every entry is a result of its own, so that all instruction sets with a fused multiply-add give the same bits.
+//! Every entry is its own result, so that all instruction sets with a fused multiply-add give the same bits.
 
 use crate::dispatch;
 use crate::lanes::Lanes;

@@ -21,7 +21,7 @@ const NEGLIGIBLE: f64 = 1e-20;
 /// their operands, the sixteen registers of AVX2.
 const ITEM_VECTORS: usize = 2;
 
-/// From so many dimensions on, loops look whether they are to stop.
+/// From this many dimensions on, loops look whether they are to stop.
 pub(crate) const LONG: usize = 64;
 
 /// Exponentials that are computed side by side.

@@ -45,7 +45,7 @@ fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// Matrices of at least so many rows take long enough that a loop over rows looks whether it is to stop.
+/// Matrices of at least this many rows take long enough that a loop over rows looks whether it is to stop.
 const LONG: usize = 64;
 
 impl Symmetric {

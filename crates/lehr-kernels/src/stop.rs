@@ -16,7 +16,7 @@ use std::time::Instant;
 /// Why work was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// Somebody asked for it.
+    /// A stop was requested.
     Asked,
     /// The time was up.
     Late,

@@ -6,7 +6,7 @@ use std::error::Error as Cause;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no memory for so many pixels.
+    /// There is no memory for this many pixels.
     #[error("a picture of {width} x {height} pixels is too large")]
     TooLarge {
         /// Pixels across.

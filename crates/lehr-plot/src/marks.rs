@@ -184,7 +184,7 @@ impl Shape {
     }
 }
 
-/// Draws one series as a group of its own, but for the mean of a fan.
+/// Draws one series as its own group, but for the mean of a fan.
 pub fn draw(scene: &mut Scene, series: &Series, shape: &Shape, colour: Colour) {
     let kind = match &series.mark {
         Mark::Line(_) => "line",

@@ -17,7 +17,7 @@ fn number(v: f64) -> String {
 /// Where the markup stands.
 #[derive(Debug, Clone, Copy)]
 enum Home<'a> {
-    /// In a file of its own, on white.
+    /// In its own file, on white.
     File,
     /// In a page that has other figures, told apart by this name, and colours of its own: ink is the page's
     /// `currentColor`, and what is white is of the class `paper`.

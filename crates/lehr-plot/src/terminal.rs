@@ -75,7 +75,7 @@ impl Canvas {
         }
     }
 
-    /// Puts a marker on every so many columns of one line, out of step with the others'.
+    /// Puts a marker on every N columns of one line, out of step with the others'.
     fn mark(&mut self, owner: usize, of: usize) {
         let start = (2 * owner + 1) * MARKER_EVERY / (2 * of);
         let marker = Some(MARKERS[owner % MARKERS.len()]);

@@ -79,7 +79,7 @@ pub fn vector<'py, T: Element>(py: Python<'py>, values: Vec<T>) -> Bound<'py, Py
     PyArray1::from_vec(py, values).into_any()
 }
 
-/// An array of so many rows and columns.
+/// An array of this many rows and columns.
 pub fn matrix<'py, T: Element>(
     py: Python<'py>,
     values: Vec<T>,

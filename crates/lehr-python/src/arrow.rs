@@ -160,7 +160,7 @@ fn names(parts: &[&dyn Array], name: &str) -> PyResult<Names> {
             }
             other => {
                 return Err(data_error(format!(
-                    "column {name} is {other}; ids are integers or texts"
+                    "column {name} is {other}; ids are integers or strings"
                 )));
             }
         }

@@ -69,7 +69,7 @@ impl Lda {
         self.by_topic(py, threads, Core::expected_topics)
     }
 
-    /// What was learned or given beside the topics.
+    /// What was learned or given besides the topics.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
         let out = PyDict::new(py);

@@ -1,7 +1,7 @@
 //! The compiled part of the Python package `lehr`: data in, fits, numbers out. No algorithm lives here.
 //!
 //! Settings come as JSON, which becomes the same types that the command line fills in; data are shared with
-//! numpy where their layout allows; every computation runs in a thread pool of its own while the interpreter
+//! numpy where their layout allows; every computation runs in its own thread pool while the interpreter
 //! is free. `python/lehr` makes scikit-learn's estimators of it.
 
 mod anneal;

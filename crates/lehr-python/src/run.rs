@@ -21,7 +21,7 @@ use crate::errors::{broken, guarded, raised};
 /// How often signals are looked for.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Runs `work` in a pool of so many threads (0: all cores) while the interpreter is free. Never the global
+/// Runs `work` in a pool of this many threads (0: all cores) while the interpreter is free. Never the global
 /// pool: its threads would be missing after a fork. This thread looks for signals meanwhile; an exception of theirs
 /// ends the work in the middle.
 pub fn computed<T: Send>(
@@ -168,7 +168,7 @@ impl Onlooker for Messenger {
     }
 }
 
-/// Runs a fit in a thread of its own while the interpreter is free. This thread hands what the fit tells to
+/// Runs a fit in its own thread while the interpreter is free. This thread hands what the fit tells to
 /// `watch` and looks for signals: Python delivers them to nobody else. An exception of either stops the fit
 /// at once, without the step under way; it comes back beside the result, which is usable, or alone if there was
 /// no step yet to stop after.

@@ -71,7 +71,7 @@ impl Serialize for Cell {
     }
 }
 
-/// The number with so many significant digits that is nearest.
+/// The number with this many significant digits that is nearest.
 pub fn short(x: f64, digits: usize) -> f64 {
     format!("{x:.*e}", digits - 1).parse().unwrap_or(x)
 }

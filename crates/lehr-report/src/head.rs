@@ -147,7 +147,7 @@ fn fact(name: &'static str, value: String) -> Fact {
     Fact { name, value }
 }
 
-/// The name of the data's file, without its folders: the page may go to somebody else.
+/// The name of the data's file, without its folders: the page may be shared.
 fn data_name<M: Reported>(run: &Run<M>) -> String {
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());

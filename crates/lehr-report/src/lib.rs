@@ -1,4 +1,4 @@
-//! One page of HTML to look at a fit, and to send to somebody.
+//! One page of HTML to look at a fit, and to share.
 //!
 //! A page is one file: it asks nobody for anything, which its content security policy holds every browser to; it has its
 //! tables and charts in it, so that it can be read and printed without JavaScript; and the same run makes the same bytes.
@@ -44,7 +44,7 @@ use serde::Serialize;
 
 /// A model that has something to show beyond its numbers.
 pub trait Reported: Shipped {
-    /// What is given beside the run: data, names, what to choose.
+    /// What is given besides the run: data, names, what to choose.
     type Given: Default;
 
     /// What was fitted, in half a line.

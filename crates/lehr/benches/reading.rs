@@ -8,7 +8,7 @@ use std::time::Instant;
 use lehr::data::{Docs, FromFile, Points, Ratings};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo adds an argument of its own.
+    // Cargo adds its own argument.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     match &arguments[..] {
         [kind, file] if kind == "points" => read::<Points>(Path::new(file)),

@@ -122,7 +122,7 @@ pub enum ErrorKind {
     },
     /// A new run cannot begin among files that are not of a run.
     #[error(
-        "{}: is not empty ({} is in it); a run has a directory of its own, so choose another one",
+        "{}: is not empty ({} is in it); a run has its own directory, so choose another one",
         path.display(), file.display()
     )]
     NotEmpty {
@@ -214,14 +214,14 @@ impl Error {
     }
 
     /// What [`Display`](fmt::Display) writes, but with the words that `words` has for settings and actions; see
-    /// [`Advice::told`]. Names of files and columns stay as they are.
-    pub fn told(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
+    /// [`Advice::render`]. Names of files and columns stay as they are.
+    pub fn render(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
         let ErrorKind::Config { field, value, allowed } = self.kind() else {
-            return self.message().told(words);
+            return self.message().render(words);
         };
         let place = words(&setting(field).to(value));
         let place = place.unwrap_or_else(|| format!("{field} = {value}"));
-        format!("{place}: {}", allowed.told(words))
+        format!("{place}: {}", allowed.render(words))
     }
 
     /// What it says, in parts; of a setting that cannot work only what is allowed.
@@ -394,15 +394,15 @@ mod tests {
                 "`drop`.csv: is damaged (x); restore it from a backup, or fit again into another directory",
             ),
         ] {
-            assert_eq!(error.told(shout), expected);
-            assert_eq!(error.told(|_| None), error.to_string());
+            assert_eq!(error.render(shout), expected);
+            assert_eq!(error.render(|_| None), error.to_string());
         }
         let of = |model: &str| {
             Error::from(ErrorKind::Diverged { model: model.into(), bound: f64::NAN, step: 3 })
         };
         let diverged = of("lda");
-        assert!(diverged.told(shout).ends_with(", or try EXACTtrue"), "{diverged}");
-        assert_eq!(diverged.told(|_| None), diverged.to_string());
+        assert!(diverged.render(shout).ends_with(", or try EXACTtrue"), "{diverged}");
+        assert_eq!(diverged.render(|_| None), diverged.to_string());
         assert!(
             of("gmm").to_string().ends_with("nearer to their defaults"),
             "a mixture has no exact"

@@ -12,7 +12,7 @@ pub fn available() -> u64 {
     [free(), left_to_group(), left_of_address_space()].into_iter().flatten().min().unwrap_or(USUAL)
 }
 
-/// Refuses so many numbers of 8 bytes where they cannot be had; `what` says what they are.
+/// Refuses this many numbers of 8 bytes where they cannot be had; `what` says what they are.
 pub fn room_for(what: &str, numbers: usize) -> Result<()> {
     let bytes = (numbers as u64).saturating_mul(8);
     let there = available();

@@ -3,10 +3,10 @@
 /// More threads than this for each core only wait for each other, and take their time to start.
 const PER_CORE: usize = 4;
 
-/// So many are fine on any machine.
+/// This many are fine on any machine.
 const ALWAYS: usize = 16;
 
-/// How many threads there will be where so many are asked for: 0 is one for each core, and there are never many more
+/// How many threads there will be where this many are asked for: 0 is one for each core, and there are never many more
 /// than cores. Results do not depend on it.
 pub fn number(asked: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());

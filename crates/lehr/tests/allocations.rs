@@ -72,7 +72,7 @@ fn largest<T: Send>(work: impl FnOnce() -> T + Send) -> (usize, T) {
     })
 }
 
-/// In a pool of so many threads.
+/// In a pool of this many threads.
 fn on_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(work)
 }

@@ -80,7 +80,7 @@ fn the_bound_of_a_gaussian_mixture_never_falls() {
                 for restart in 0..3 {
                     let what = format!("{title}: {name}, {start:?}, restart {restart}");
                     // The smallest eigenvalue of a scatter matrix of collinear columns is a millionth
-                    // of the largest: so many digits of its inverse are lost.
+                    // of the largest: this many digits of its inverse are lost.
                     let lost = if title == "collinear" { 1e3 } else { 1.0 };
                     risen += check(&what, &mixture, &points, restart, lost * ROUNDING);
                 }

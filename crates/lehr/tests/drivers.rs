@@ -26,7 +26,7 @@ struct Kicks {
     tries: u32,
 }
 
-/// What the driver must know beside the run under way. Run 0 is the plain fit; try n is run 2n - 1, the kick,
+/// What the driver must know besides the run under way. Run 0 is the plain fit; try n is run 2n - 1, the kick,
 /// and run 2n, the quench.
 struct Search {
     run: u32,
@@ -172,7 +172,7 @@ impl Kicks {
     }
 }
 
-/// Dies like a process would, after so many checkpoints; notes the driver's lines.
+/// Dies like a process would, after this many checkpoints; notes the driver's lines.
 #[derive(Default)]
 struct Killer {
     left: Option<u32>,

@@ -72,7 +72,7 @@ fn raw_of<M: Model>(model: &M) -> Stats {
     Stats::new(n_rows, raw_width)
 }
 
-/// The laws of noise that the model of these data knows: where every row has a batch of its own, none lags.
+/// The laws of noise that the model of these data knows: where every row has its own batch, none lags.
 fn laws_of<D: Dataset>(data: &D) -> &'static [Law] {
     let per_row = !data.groups(0).is_empty();
     if per_row { &LAWS[..3] } else { &LAWS }

@@ -12,7 +12,7 @@ use lehr::store::{Begin, Items, Run};
 
 const ETA: f64 = 0.05;
 
-/// Documents of topics that have so many words each, and some more of them.
+/// Documents of topics that have this many words each, and some more of them.
 fn corpus(n_topics: usize, n_docs: usize, seed: u64) -> (Docs, Docs) {
     let mut rng = rng(seed);
     let topics: Vec<Vec<f64>> = (0..n_topics).map(|_| dirichlet(&mut rng, &[ETA; 600])).collect();

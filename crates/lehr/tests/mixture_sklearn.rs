@@ -61,7 +61,7 @@ fn described(fixture: &Value, case: &Value, components: usize) -> (String, Mixtu
     (format!("{covariance}, {weights}"), params)
 }
 
-/// Compares a lambda with what scikit-learn has after so many sweeps.
+/// Compares a lambda with what scikit-learn has after this many sweeps.
 fn agree_with_state(
     name: &str,
     mixture: &Mixture,

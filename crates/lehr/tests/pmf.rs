@@ -53,7 +53,7 @@ fn the_bound_of_single_precision_falls_by_rounding_only() {
         let pmf = Pmf::new(params, &made.ratings).unwrap();
         let (state, bounds) = sweeps(&pmf, &made.ratings, start(&pmf, &made.ratings), 150);
         for (t, pair) in bounds.windows(2).enumerate() {
-            // The moments are rounded to f32 anew in every sweep.
+            // The moments are rounded to f32 again in every sweep.
             assert!((pair[0] - pair[1]) / pair[0].abs() < 1e-7, "sweep {t}: {pair:?}");
         }
         let last = *bounds.last().unwrap();

@@ -1,4 +1,4 @@
-//! SVI+ where every row has a batch of its own: each variable's noise has its own |S| and M, and the
+//! SVI+ where every row has its own batch: each variable's noise has its own |S| and M, and the
 //! moments that the theorem asks for.
 
 mod common;

@@ -237,7 +237,7 @@ fn nonsense_is_refused_by_name() {
     }
 }
 
-/// Dies like a process would after so many steps, or asks for a stop.
+/// Dies like a process would after this many steps, or asks for a stop.
 #[derive(Default)]
 struct Ender {
     left: Option<u32>,

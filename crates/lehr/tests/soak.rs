@@ -18,7 +18,7 @@ use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, Store
 use lehr::step::schedule::Effective;
 use lehr::store;
 
-/// The loop sums afresh every 1024 steps; the step before is where an error would be largest.
+/// The loop sums from scratch every 1024 steps; the step before is where an error would be largest.
 const SUMMED_EVERY: u64 = 1024;
 
 /// Kilobytes of this process that are in memory.
@@ -94,7 +94,7 @@ fn soaked<M: Stored>(
     };
     let run = data.with_file_name(name);
     store::fit_file::<M>(&run, data, &Default::default(), params, &config, &mut soak).unwrap();
-    // The first tenth fills caches and buffers; then the last half is held against the one before.
+    // The first tenth fills caches and buffers; then the last half is compared with the one before.
     let part = |from: f64, to: f64| {
         let inside = |(then, _): &&(f64, u64)| (from..to).contains(&(then / soak.seconds));
         soak.memory.iter().filter(inside).map(|(_, size)| *size).max().unwrap()

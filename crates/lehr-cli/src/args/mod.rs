@@ -75,7 +75,7 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Continue a run or a sweep that was stopped, or give a finished one more steps.
     Resume(ResumeArgs),
-    /// Go on with a fitted model on new data, into a run of its own.
+    /// Go on with a fitted model on new data, into its own run.
     #[command(after_help = examples::PARTIAL)]
     Partial(PartialArgs),
     /// Score data that the model has not seen.
@@ -87,7 +87,7 @@ pub enum Command {
     Transform(TransformArgs),
     /// Show a run or a sweep: components, topics or latent dimensions, bound, why it stopped.
     Show(ShowArgs),
-    /// Make a page of HTML to look at a run with, or to compare several, and to send to somebody.
+    /// Make a page of HTML to look at a run with, or to compare several, and to share.
     #[command(after_help = examples::REPORT)]
     Report(ReportArgs),
     /// Show the topics of an LDA run: sizes, words, how well these go together.
@@ -166,7 +166,7 @@ pub struct EvalArgs {
     /// The data to score, in any format that fit reads; - is standard input.
     #[arg(value_parser = data_path())]
     pub data: PathBuf,
-    /// Of ratings: score lists of so many items for every user, too; several, comma-separated, are
+    /// Of ratings: score lists of this many items for every user, too; several, comma-separated, are
     /// allowed. Without it only runs of implicit feedback have them, of 10 and of 20 items.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub top: Vec<usize>,
@@ -287,7 +287,7 @@ pub struct TopicsArgs {
 /// An order of topics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum TopicOrder {
-    // No doc comments here: help would become a page of its own.
+    // No doc comments here: help would become its own page.
     Size,
     Coherence,
 }
@@ -301,7 +301,7 @@ pub struct ConvertArgs {
     /// The file to write; its name ends in .lehr. - is standard output. With --shards, the folder to make.
     #[arg(short, long, value_name = "FILE", value_parser = file_path())]
     pub output: PathBuf,
-    /// Make a folder of so many shards, for fits on many machines (docs/DISTRIBUTED.md).
+    /// Make a folder of this many shards, for fits on many machines (docs/DISTRIBUTED.md).
     #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub shards: Option<usize>,
     /// What the rows of shards are.

@@ -46,7 +46,7 @@ pub struct RecommendArgs {
 /// An order of recommendations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Ranking {
-    // No doc comments here: help would become a page of its own.
+    // No doc comments here: help would become its own page.
     Mean,
     Ucb,
     Thompson,

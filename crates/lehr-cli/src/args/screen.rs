@@ -103,7 +103,7 @@ mod tests {
             "Names: line i names word i"
         );
         assert_eq!(
-            short("Search from where it ends, with so many", 30),
+            short("Search from where it ends, with this many", 30),
             "Search from where it ends"
         );
     }

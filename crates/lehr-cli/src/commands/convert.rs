@@ -12,7 +12,7 @@ use lehr::{read, write};
 
 use super::End;
 use crate::args::ConvertArgs;
-use crate::complaint::told;
+use crate::complaint::render;
 use crate::output;
 use crate::text::{self, bytes, counted, quoted};
 
@@ -73,7 +73,7 @@ pub fn run(args: ConvertArgs) -> anyhow::Result<End> {
         return Err(fault.into());
     }
     for note in docs.notes() {
-        eprintln!("note: {}", told(&note));
+        eprintln!("note: {}", render(&note));
     }
     docs.save(output)?;
     let size = std::fs::metadata(output).ok().filter(std::fs::Metadata::is_file);

@@ -24,7 +24,7 @@ use crate::text::{narrowed, print, print_json, seconds};
 
 const N_ITEMS: usize = 1000;
 const N_CLUSTERS: usize = 8;
-/// The nearest two clusters are at least so many deviations apart.
+/// The nearest two clusters are at least this many deviations apart.
 const APART: f64 = 4.5;
 /// K, at which the process is truncated.
 const MOST_CLUSTERS: usize = 20;
@@ -329,7 +329,7 @@ fn verdict(rows: &[Row<'_>]) -> String {
     others.iter().map(line).chain([end.to_string()]).collect::<Vec<_>>().join("\n")
 }
 
-/// The bound of a run after so many passes: the last that was observed.
+/// The bound of a run after this many passes: the last that was observed.
 fn bound_at(run: &Run, pass: f64) -> f64 {
     let seen = run.curve.iter().take_while(|&&(x, _)| x <= pass);
     // Noise and batches go up and down; a search only tells of what it keeps.

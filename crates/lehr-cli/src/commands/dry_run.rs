@@ -23,7 +23,7 @@ use crate::models::Served;
 use crate::progress::{Bar, as_map, in_words};
 use crate::text::{self, bytes, counted, quoted, seconds};
 
-/// Steps are made for so many seconds, and at least one of each kind.
+/// Steps are made for this many seconds, and at least one of each kind.
 const SECONDS: f64 = 0.5;
 
 /// What a fit would take.

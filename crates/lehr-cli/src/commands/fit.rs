@@ -60,7 +60,7 @@ struct ResultLine<'a> {
     /// What was read, by its name; a run that goes on reads what it has read before.
     #[serde(skip_serializing_if = "serde_json::Value::is_null")]
     read: serde_json::Value,
-    /// If the bound is an estimate: from so many random training items.
+    /// If the bound is an estimate: from this many random training items.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound_sample: Option<usize>,
     /// From the start of the program.

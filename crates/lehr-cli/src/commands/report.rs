@@ -42,10 +42,7 @@ pub fn run(mut args: ReportArgs) -> anyhow::Result<End> {
         [first, ..] => {
             check_alone(&args)?;
             if let Some(sweep) = args.runs.iter().find(|run| lehr::sweep::is_sweep(run)) {
-                bail!(
-                    "{}: is a sweep, which has a page of its own; give runs alone",
-                    sweep.display()
-                );
+                bail!("{}: is a sweep, which has its own page; give runs alone", sweep.display());
             }
             let directory = RunDirectory::open(first)?;
             with_model!(&directory, M => page_of_several::<M>(&args.runs)?)

@@ -24,16 +24,16 @@ pub fn run(args: ShowArgs) -> anyhow::Result<End> {
 fn show<M: Served>(run: &OpenRun<M>, args: &ShowArgs) -> anyhow::Result<End> {
     let trace = run.directory.trace()?;
     let shown = shown_restart(&run.saved);
-    let climb: Vec<&Observation> = trace.iter().filter(|o| o.restart == shown).collect();
+    let observations: Vec<&Observation> = trace.iter().filter(|o| o.restart == shown).collect();
     if args.json {
-        M::show_json(run, &climb)?;
+        M::show_json(run, &observations)?;
         return Ok(End::Done);
     }
     let mut out = heading(run);
-    out += &format!("\n{}\n", ending(run, &climb));
+    out += &format!("\n{}\n", ending(run, &observations));
     out += &M::listing(run, args.top);
-    if climb.len() > 1 {
-        for (title, mut series) in M::charts(&climb) {
+    if observations.len() > 1 {
+        for (title, mut series) in M::charts(&observations) {
             let from = first_drawn(&series.points);
             let from_step = match series.points.get(from) {
                 Some((step, _)) if from > 0 => format!(" (from step {step})"),
@@ -74,7 +74,7 @@ fn heading<M: Served>(run: &OpenRun<M>) -> String {
     )
 }
 
-fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
+fn ending<M: Served>(run: &OpenRun<M>, observations: &[&Observation]) -> String {
     let state = run.saved.model_state();
     let time = seconds(state.seconds);
     let mut text = match &run.saved {
@@ -93,7 +93,7 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
             format!("not done  {start}{step} made; continue with: lehr resume {path}\n")
         }
     };
-    if let Some(last) = climb.last() {
+    if let Some(last) = observations.last() {
         let sample = last
             .bound_sample
             .map_or(String::new(), |n| format!(" (estimated from {})", counted(n as u64, M::ITEM)));
@@ -109,10 +109,10 @@ fn ending<M: Served>(run: &OpenRun<M>, climb: &[&Observation]) -> String {
             bounds.join(", ")
         );
     }
-    if let (Some(search), Some(last)) = (run.saved.search(), climb.last()) {
+    if let (Some(search), Some(last)) = (run.saved.search(), observations.last()) {
         let best = run.saved.outcomes().iter().find(|o| o.search.as_ref() == Some(search));
         let bound = best.map_or(last.bound, |outcome| outcome.bound);
         text += &(text::search_lines(search, bound).join("\n") + "\n");
     }
-    text + &M::state(run, climb.last().copied())
+    text + &M::state(run, observations.last().copied())
 }

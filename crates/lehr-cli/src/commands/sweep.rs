@@ -20,7 +20,7 @@ use super::End;
 use super::claim::Claimed;
 use super::fit::naming_file;
 use crate::args::{OutputArgs, Request, ResumeArgs, SweepArgs};
-use crate::complaint::told;
+use crate::complaint::render;
 use crate::look;
 use crate::models::Served;
 use crate::progress;
@@ -128,7 +128,7 @@ impl Onlooker for Bar<'_> {
 
     fn note(&self, note: &Advice) {
         if !self.quiet {
-            let line = format!("note: {}", told(note));
+            let line = format!("note: {}", render(note));
             self.bar.suspend(|| eprintln!("{}", text::for_stderr(&line)));
         }
     }

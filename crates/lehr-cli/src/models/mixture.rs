@@ -255,8 +255,8 @@ impl Served for Mixture {
         component_table(run, &run.model.components(lambda), in_use, top.unwrap_or(20))
     }
 
-    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
-        let points = climb.iter().map(|o| (o.step as f64, o.bound));
+    fn charts(observations: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
+        let points = observations.iter().map(|o| (o.step as f64, o.bound));
         vec![("bound against steps", TermSeries::new("bound", points))]
     }
 
@@ -264,7 +264,7 @@ impl Served for Mixture {
         report::given(run, args)
     }
 
-    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
+    fn show_json(run: &OpenRun<Self>, observations: &[&Observation]) -> anyhow::Result<()> {
         let lambda = run.saved.model_state().lambda.table();
         let (components, in_use) =
             (run.model.components(lambda), run.model.components_in_use(lambda));
@@ -281,7 +281,7 @@ impl Served for Mixture {
             }
         });
         text::print_json(&Summary {
-            head: Head::of(run, climb),
+            head: Head::of(run, observations),
             columns: &run.config.data.columns,
             effective_clusters: run.model.effective_clusters(lambda),
             components_in_use: in_use.len(),

@@ -75,7 +75,7 @@ pub trait Served: Shipped + Reported {
         output: &TableFile<'_>,
     ) -> anyhow::Result<String>;
 
-    /// What the end of a fit says beside the bound, line by line.
+    /// What the end of a fit says besides the bound, line by line.
     fn summary(result: &RunResult) -> Vec<String>;
 
     /// The run and its settings in half a line.
@@ -90,14 +90,14 @@ pub trait Served: Shipped + Reported {
     /// The largest parts of the model.
     fn listing(run: &OpenRun<Self>, top: Option<usize>) -> String;
 
-    /// The charts of a climb, with their titles.
-    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)>;
+    /// The charts of the observations of a run, with their titles.
+    fn charts(observations: &[&Observation]) -> Vec<(&'static str, TermSeries)>;
 
-    /// What a page of the run shows beside the run.
+    /// What a page of the run shows besides the run.
     fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given>;
 
     /// Prints the run as one JSON line.
-    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()>;
+    fn show_json(run: &OpenRun<Self>, observations: &[&Observation]) -> anyhow::Result<()>;
 }
 
 /// What `show --json` says of a run of any model.
@@ -116,8 +116,8 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    fn of<M: Served>(run: &'a OpenRun<M>, climb: &[&'a Observation]) -> Self {
-        let (state, last) = (run.saved.model_state(), climb.last().copied());
+    fn of<M: Served>(run: &'a OpenRun<M>, observations: &[&'a Observation]) -> Self {
+        let (state, last) = (run.saved.model_state(), observations.last().copied());
         Head {
             model: &run.config.model,
             complete: matches!(run.saved, Saved::Complete(..)),
@@ -203,7 +203,7 @@ impl<M: Served> OpenRun<M> {
     pub fn read_and_tell(&self, path: &Path, flags: &DataArgs) -> anyhow::Result<NewData<M>> {
         let new = self.read(path, flags)?;
         for note in new.data.notes() {
-            eprintln!("{}", text::for_stderr(&format!("note: {}", note.told(words))));
+            eprintln!("{}", text::for_stderr(&format!("note: {}", note.render(words))));
         }
         Ok(new)
     }
@@ -241,7 +241,7 @@ fn notes_on<M: Served>(run: &Run<M>, path: &Path, new: &NewData<M>) -> Vec<Strin
         false => format!("Shown with {name} ({items}), other data than those of the fit."),
     }];
     notes.extend(left_out(&new.unknown, None).map(|left_out| format!("{left_out}.")));
-    notes.extend(new.data.notes().iter().map(|note| note.told(words)));
+    notes.extend(new.data.notes().iter().map(|note| note.render(words)));
     notes
 }
 

@@ -1,4 +1,4 @@
-//! What the tests of the command line share: running it, made-up data, reading a run directory.
+//! What the tests of the command line share: running it, synthetic data, reading a run directory.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
@@ -126,7 +126,7 @@ impl Place {
         self.write(name, text);
     }
 
-    /// A made-up corpus in UCI's form: `docword.NAME.txt` and `vocab.NAME.txt`.
+    /// A synthetic corpus in UCI's form: `docword.NAME.txt` and `vocab.NAME.txt`.
     pub fn docs(&self, name: &str, n_docs: usize) {
         let docs = corpus(n_docs);
         let entries: usize = docs.iter().map(Vec::len).sum();
@@ -228,7 +228,7 @@ pub fn mixture(n_items: usize) -> Vec<[f64; 3]> {
         .collect()
 }
 
-/// The words of the made-up corpus.
+/// The words of the synthetic corpus.
 pub const WORDS: usize = 30;
 
 /// Their names, in alphabetical order and without any that a stop list could have.

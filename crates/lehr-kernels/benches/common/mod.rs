@@ -1,4 +1,4 @@
-//! What the benchmarks of kernels share: units of throughput, one measurement per instruction set, made-up numbers.
+//! What the benchmarks of kernels share: units of throughput, one measurement per instruction set, synthetic numbers.
 
 #![allow(
     dead_code,

@@ -24,7 +24,7 @@ const STRETCH: usize = 64;
 /// How many ratings ahead rows are asked for: about the time that the third-level cache takes.
 const AHEAD: usize = 16;
 
-/// Slabs of at most so many bytes mostly stay in the second-level cache. Rows that are there are not asked for ahead:
+/// Slabs of at most this many bytes mostly stay in the second-level cache. Rows that are there are not asked for ahead:
 /// that would cost as many loads as they are.
 const NEAR: usize = 2 << 20;
 
@@ -307,7 +307,7 @@ fn sum_blocks<
     let Factors { weights, coefficients, rated, .. } = factors;
     assert!(!WEIGHTED || weights.len() == others.len(), "a weight for each rating");
     assert!(SPLIT == W || coefficients.len() == others.len(), "a coefficient for each rating");
-    assert!(!BOTH || rated >= W, "sums times the coefficients have a place of their own");
+    assert!(!BOTH || rated >= W, "sums times the coefficients have their own place");
     let n_blocks = starts.len() - 1;
     if n_blocks == 0 {
         return;

@@ -27,7 +27,7 @@ const PROFILES: usize = 8;
 /// Columns of the profile and of the table.
 const COLUMNS: usize = 24;
 
-/// What a page of clusters is made with beside the run.
+/// What a page of clusters is made with besides the run.
 #[derive(Default)]
 pub struct Given {
     /// Items to show.

@@ -27,7 +27,7 @@ const LEVELS: [(f64, f64); 10] = [
     (95.0, 1.959_963_984_540_05),
 ];
 
-/// From so many ratings on, a bin.
+/// From this many ratings on, a bin.
 const BINS: [usize; 7] = [0, 1, 5, 20, 50, 200, 1000];
 
 /// A test rating: how far off, and how far the model thinks it may be.
@@ -50,7 +50,7 @@ pub struct Fifth {
     inside: [String; 3],
 }
 
-/// Ratings of users or items with so many training ratings.
+/// Ratings of users or items with this many training ratings.
 #[derive(Debug, Serialize)]
 pub struct Bin {
     name: String,

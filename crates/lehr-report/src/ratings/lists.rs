@@ -160,7 +160,7 @@ impl<'a> Lists<'a> {
         )
     }
 
-    /// What users may like, and who is not known. If nobody is named, users with few to many ratings.
+    /// What users may like, and who is not known. By default, users with few to many ratings.
     pub fn users(&self, named: &[String]) -> (Vec<User>, Vec<String>) {
         let predictor = self.run.model.predictor(self.run.lambda());
         let mut unknown = Vec::new();

@@ -21,7 +21,7 @@ use crate::{Part, Reported};
 use calibration::{Bin, Fifth};
 use lists::{Axis, Liked, User};
 
-/// What a page of ratings is made with beside the run.
+/// What a page of ratings is made with besides the run.
 #[derive(Default)]
 pub struct Given {
     /// Ratings that the model was not fitted to, and what they are; or why there are none.

@@ -32,7 +32,7 @@ const DOCUMENTS: usize = 5;
 /// The side of the map, and its margin.
 const MAP: (f64, f64) = (640.0, 34.0);
 
-/// What a page of topics is made with beside the run.
+/// What a page of topics is made with besides the run.
 #[derive(Default)]
 pub struct Given {
     /// Documents to show, in the words of the model.
@@ -135,7 +135,7 @@ impl Reported for Lda {
                 rounded((-completion).exp(), 4),
                 format!(
                     "Half of every held-out document predicts the other half: the model is as unsure of a word as if \
-                     it had to choose among so many equally likely ones. Word frequencies alone leave {}.",
+                     it had to choose among this many equally likely ones. Word frequencies alone leave {}.",
                     rounded((-unigram).exp(), 4)
                 ),
             ));

@@ -25,7 +25,7 @@ pub trait Dataset: Sync {
         None
     }
     /// Where the items of each row of a phase begin, and the end of the last row's: for models whose
-    /// rows are blocks of their own. Each phase has an order of its own, in which a row's items are
+    /// rows are blocks of their own. Each phase has its own order, in which a row's items are
     /// neighbours.
     fn groups(&self, _phase: usize) -> &[usize] {
         &[]
@@ -39,7 +39,7 @@ pub trait Dataset: Sync {
     fn largest_block(&self) -> usize {
         self.n_items()
     }
-    /// So many items have just been read and are not needed for now: data that live in a file may
+    /// This many items have just been read and are not needed for now: data that live in a file may
     /// let go of memory.
     fn release(&self, _n_items: usize) {}
 }

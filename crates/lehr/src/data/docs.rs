@@ -60,7 +60,7 @@ pub struct Docs {
 /// Converted files up to this size may stay in memory.
 const SMALL: u64 = 128 << 20;
 
-/// Of larger ones, so many documents: one that is read keeps up to 256 kB around it in memory.
+/// Of larger ones, this many documents: one that is read keeps up to 256 kB around it in memory.
 const MOST_READ: usize = 250;
 
 impl Docs {
@@ -327,7 +327,7 @@ impl Docs {
         self.corpus.release();
     }
 
-    /// So many documents have just been read: lets go of their memory if they come from a large file
+    /// This many documents have just been read: lets go of their memory if they come from a large file
     /// and have become many.
     pub(crate) fn release_after(&self, n_docs: usize) {
         if self.mapped_bytes() <= SMALL {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// What is allowed and what to try.
 ///
 /// [`Display`](fmt::Display) writes settings in backticks, as a configuration file calls them, and actions by
-/// their names in this crate; [`Advice::told`] lets another front end choose its own words.
+/// their names in this crate; [`Advice::render`] lets another front end choose its own words.
 ///
 /// ```
 /// use lehr::error::{Part, advice, setting};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 ///     Part::Setting { name, value } => Some(format!("--{name} {}", value.as_deref().unwrap_or("X"))),
 ///     _ => None,
 /// };
-/// assert_eq!(advice.told(flags), "leave it out (--drop site), or set --format X");
+/// assert_eq!(advice.render(flags), "leave it out (--drop site), or set --format X");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Advice(Vec<Part>);
@@ -114,7 +114,7 @@ impl Advice {
     }
 
     /// The advice with the words that `words` has for some of its parts, and the usual ones for others.
-    pub fn told(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
+    pub fn render(&self, mut words: impl FnMut(&Part) -> Option<String>) -> String {
         self.0.iter().map(|part| words(part).unwrap_or_else(|| part.to_string())).collect()
     }
 }
@@ -183,13 +183,13 @@ mod tests {
         let resume = action(Verb::Resume).with(Path::new("runs/a"));
         let advice = advice!["found \"`drop`\"; ", setting("drop").to("a`b"), " or ", resume];
         assert_eq!(advice.to_string(), "found \"`drop`\"; `drop = a`b` or resume");
-        let told = advice.told(|part| match part {
+        let told = advice.render(|part| match part {
             Part::Setting { name, value } => Some(format!("<{name}:{}>", value.as_deref()?)),
             Part::Action { verb, run } => Some(format!("{verb:?} {}", run.as_ref()?.display())),
             Part::Text(_) | Part::Index(_) => None,
         });
         assert_eq!(told, "found \"`drop`\"; <drop:a`b> or Resume runs/a");
-        assert_eq!(Advice::from("x").told(|_| None), "x");
+        assert_eq!(Advice::from("x").render(|_| None), "x");
         assert_eq!(advice!["row ", index(0)].to_string(), "row 1");
     }
 }

@@ -25,7 +25,7 @@ impl<M: Model> Fit<'_, M> {
         let (measures, heldout) = self.judge()?;
         let (plan, state) = (self.plan, &self.state);
         let batch = plan.batch.unwrap_or(n_items);
-        // Where every row has a batch of its own, M and the temperature are those of the largest.
+        // Where every row has its own batch, M and the temperature are those of the largest.
         let (size, population) = plan.block.map_or((batch, plan.population), |size| (size, size));
         let last = state.step.max(1);
         let own = plan.own_step(last).max(1);

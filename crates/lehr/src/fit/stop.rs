@@ -36,7 +36,7 @@ impl fmt::Display for StopReason {
 /// A step that is nearly done when the time is up is worth waiting for, if not for long.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// When work that may take so many seconds from now on is left in the middle.
+/// When work that may take this many seconds from now on is left in the middle.
 pub(crate) fn deadline(time: Option<f64>) -> Option<Instant> {
     let limit = Duration::try_from_secs_f64(time?).ok()?;
     Instant::now().checked_add(limit)?.checked_add(GRACE)

@@ -28,7 +28,7 @@ pub struct Observation {
     pub temperature: f64,
     /// The bound on all training items, every constant included.
     pub bound: f64,
-    /// If the bound is an estimate: from so many random training items.
+    /// If the bound is an estimate: from this many random training items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_sample: Option<usize>,
     /// The score of the held-out items: for mixtures their mean log predictive density, for LDA

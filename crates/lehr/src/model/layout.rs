@@ -30,7 +30,7 @@ impl Layout {
 /// A part of lambda that is updated at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
-    /// The rows of lambda that this phase updates: all of them, unless every row has a batch of its own.
+    /// The rows of lambda that this phase updates: all of them, unless every row has its own batch.
     pub rows: Range<usize>,
     /// The columns that it updates.
     pub columns: Range<usize>,

@@ -18,7 +18,7 @@ pub trait Learn<M: Model>: Sync {
     /// Learns the hyperparameters after all updates of a step, and whatever else needs the state as a
     /// whole. Must not lower the bound of a noiseless full-batch step.
     ///
-    /// Where every row has a batch of its own, `expect` is up to date and must stay so; elsewhere it is
+    /// Where every row has its own batch, `expect` is up to date and must stay so; elsewhere it is
     /// of before the update, and will be refreshed.
     fn learn(&self, step: HyperStep<'_, M>, lambda: &mut Lambda, expect: &mut M::Expect);
 }

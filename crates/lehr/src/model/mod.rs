@@ -62,7 +62,7 @@ pub trait Model: Sync + Sized {
     /// to another process.
     type Expect: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
     /// Whether all rows of lambda share a batch ([`Shared`], with what a shard's local steps leave
-    /// behind: `Shared<Stats>` is usual), or every row has a batch of its own ([`PerRow`]).
+    /// behind: `Shared<Stats>` is usual), or every row has its own batch ([`PerRow`]).
     type Pass: Pass<Self>;
     /// The buffers of one worker, so that a local step does not allocate.
     type Scratch: Send;

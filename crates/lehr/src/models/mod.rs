@@ -237,7 +237,7 @@ pub trait Stored: Model<Data: FromFile> + Clone + Send {
     /// The settings.
     fn params(&self) -> &Self::Params;
 
-    /// What [`Stored::restore`] needs beside the settings.
+    /// What [`Stored::restore`] needs besides the settings.
     fn frozen(&self) -> Self::Frozen;
 
     /// The names of the files that [`Stored::sidecars`] makes.

@@ -140,7 +140,7 @@ impl<'a> Blocks<'a> {
         Ok(Vec::new())
     }
 
-    /// Reads on until there are so many blocks.
+    /// Reads on until there are this many blocks.
     fn more(&mut self, blocks: &mut Vec<Vec<u8>>, n_blocks: usize, spare: &mut Vec<Vec<u8>>) {
         while blocks.len() < n_blocks {
             let mut block = spare.pop().unwrap_or_default();

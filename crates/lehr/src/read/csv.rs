@@ -245,7 +245,7 @@ impl CsvTable<'_> {
             )
             .into(),
             None => advice![
-                format!("found {found}, which is not a number; mend the cell, or leave the column out with "),
+                format!("found {found}, which is not a number; fix the cell, or leave the column out with "),
                 setting("drop"),
             ],
         };

@@ -9,7 +9,7 @@ const FLOATS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-/// Any so many digits fit into a `u64`.
+/// Any number of this many digits fits into a `u64`.
 const MOST_DIGITS: usize = 19;
 /// Every whole number up to this one is a float.
 const EXACT: u64 = 1 << 53;
@@ -30,7 +30,7 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
     (length == text.len() && is_number(length)).then_some(number)
 }
 
-/// Whether so many digits are one, and one that is not too long.
+/// Whether this many digits are one, and one that is not too long.
 #[inline(always)]
 pub(super) fn is_number(length: usize) -> bool {
     (1..=MOST_DIGITS).contains(&length)

@@ -122,7 +122,7 @@ impl FittedColumns {
         }
     }
 
-    /// Whether each column has a name of its own.
+    /// Whether each column has its own name.
     fn has_names(&self) -> bool {
         let mut names = self.names.clone();
         names.sort();

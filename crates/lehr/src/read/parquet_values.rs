@@ -52,7 +52,7 @@ impl Values {
     }
 }
 
-/// Where rows of a column stand, for those who have to mend it.
+/// Where rows of a column stand, for those who have to fix it.
 pub(super) struct CellPlace<'a> {
     pub path: &'a Path,
     pub column: &'a str,

@@ -147,7 +147,7 @@ impl Inner {
         let read = loop {
             wait_for(&self.input)?;
             match self.input.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {} // somebody else has read it
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {} // another process has read it
                 other => break other?,
             }
         };

@@ -57,7 +57,7 @@ pub(super) struct Source<'a> {
     /// The pipe that it comes from, if it does.
     pipe: Option<Pipe>,
     /// How much the file takes on disk, packed or not; 0 for a pipe. What a header promises can
-    /// be held against it.
+    /// be checked against it.
     pub size: u64,
     gzipped: bool,
 }

@@ -9,7 +9,7 @@ use super::source::shown;
 use crate::Error;
 use crate::error::{advice, setting};
 
-/// How many rows are looked at; a column that has no word in so many is one of numbers.
+/// How many rows are looked at; a column that has no word in this many is one of numbers.
 const MOST_ROWS: usize = 10_000;
 /// More columns than this are no table that somebody has named column by column.
 const MOST_COLUMNS: usize = 10_000;

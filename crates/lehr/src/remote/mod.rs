@@ -2,7 +2,7 @@
 //!
 //! [`Remote`] is an [`Engine`](crate::engine::Engine): it cuts a pass into tasks, one for each shard of the folder
 //! that the batch touches, and [`Hands`] has them done, wherever that is. A worker ([`Works`]) opens shards and does tasks. A task
-//! is a pure function of what is sent, so that one that was lost is done again by somebody else, with the same bits; and
+//! is a pure function of what is sent, so that one that was lost is done again by another process, with the same bits; and
 //! replies are summed in the order of the shards, so that it does not matter who has sent them.
 //!
 //! What travels, of one pass:

@@ -64,7 +64,7 @@ pub struct FitConfig {
     /// What happens when noise pushes a parameter out of its domain. Default: the model's own.
     pub guard: Option<Guard>,
     /// Items keep what their local steps found for the next time, in models that iterate. Faster in
-    /// later epochs, and the only way in which the bound of batch VI never falls; starting afresh
+    /// later epochs, and the only way in which the bound of batch VI never falls; starting from scratch
     /// every time often ends higher.
     pub warm: bool,
     /// Epochs (in batch mode, sweeps) before items keep anything. Default: the model's own.
@@ -72,7 +72,7 @@ pub struct FitConfig {
     pub warm_after: Option<u64>,
     /// N, if the items are only some of a larger collection, e.g. those that have just arrived.
     pub population: Option<usize>,
-    /// Estimate the bound from so many random training items when steps use batches; 0 is all.
+    /// Estimate the bound from this many random training items when steps use batches; 0 is all.
     /// Default: all for mixtures, 1000 for LDA.
     pub bound_sample: Option<usize>,
     /// Two runs with the same seed, data and settings give the same bits.
@@ -81,7 +81,7 @@ pub struct FitConfig {
     pub threads: usize,
     /// How many starts to try; the best by bound is kept.
     pub n_init: u32,
-    /// Search for better optima from where the plain fit ends, with so many times its passes, those included; 0 is
+    /// Search for better optima from where the plain fit ends, with N times its passes, those included; 0 is
     /// off. Default: the model's own, mostly off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<f64>,
@@ -91,9 +91,9 @@ pub struct FitConfig {
     /// What the fits of a search are chosen by.
     #[serde(skip_serializing_if = "is_default")]
     pub search_by: SearchBy,
-    /// Save every so many steps. Default: once a minute.
+    /// Save every N steps. Default: once a minute.
     pub checkpoint_every: Option<u64>,
-    /// Evaluate the bound every so many steps; 0 is never, not even at the end. Default: every sweep, or
+    /// Evaluate the bound every N steps; 0 is never, not even at the end. Default: every sweep, or
     /// once an epoch.
     pub eval_every: Option<u64>,
     /// Items to hold out and score during the run: a count, a fraction below 1, or one of several parts.
@@ -239,7 +239,7 @@ pub const FIT: &[Setting] = &[
         name: "temper",
         kind: Kind::Schedule(parses::<Temper>),
         value_name: "TIMES",
-        help: "A tempered start: every item counts so many times at first, and once in the end. 2 (over 60 % of \
+        help: "A tempered start: every item counts N times at first, and once in the end. 2 (over 60 % of \
                the steps), 2:0.3 (over 30 %), 2:20 (over 20 steps) or off",
         default: "off",
         group: ANNEALING,
@@ -275,7 +275,7 @@ pub const FIT: &[Setting] = &[
         name: "warm_after",
         kind: Kind::Whole,
         value_name: "N",
-        help: "With --warm, epochs (sweeps in batch mode) in which documents start afresh, until topics have formed",
+        help: "With --warm, epochs (sweeps in batch mode) in which documents start from scratch, until topics have formed",
         default: "30",
         group: ANNEALING,
         ..Setting::BLANK
@@ -314,7 +314,7 @@ pub const FIT: &[Setting] = &[
         name: "search",
         kind: Kind::Number,
         value_name: "TIMES",
-        help: "Search for better optima from where the plain fit ends, with so many times its passes, those included; \
+        help: "Search for better optima from where the plain fit ends, with N times its passes, those included; \
                0 is off",
         default: "0",
         group: STARTS,
@@ -403,7 +403,7 @@ fn parses<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "NumberOrText", into = "NumberOrText")]
 pub enum Holdout {
-    /// So many random items, or such a fraction of them.
+    /// This many random items, or such a fraction of them.
     Share(f64),
     /// A part of all items, `fold` of `of`, from 1.
     Fold {

@@ -42,10 +42,10 @@ pub struct Plan {
     pub population: usize,
     /// How many items the bound is estimated from, if not the model's own number; 0 is all.
     pub bound_sample: Option<usize>,
-    /// The largest |S|, where every row is a block of its own.
+    /// The largest |S|, where every row is its own block.
     pub block: Option<usize>,
     /// Steps that earlier runs made on other data: step sizes go on from there, batches and noise
-    /// begin anew.
+    /// start again.
     pub origin: u64,
     /// Steps in an epoch.
     epoch: u64,
@@ -120,7 +120,7 @@ impl Plan {
         t.is_multiple_of(self.epoch)
     }
 
-    /// Whether a climb of so many steps and seconds is over, and why.
+    /// Whether a climb of this many steps and seconds is over, and why.
     pub fn ends(&self, step: u64, seconds: f64) -> Option<StopReason> {
         if step >= self.steps {
             Some(StopReason::Steps)
@@ -145,7 +145,7 @@ impl Plan {
         t.saturating_sub(self.origin)
     }
 
-    /// Batch VI until somebody else ends it, from step `origin` on: how a search climbs.
+    /// Batch VI until the caller ends it, from step `origin` on: how a search climbs.
     pub(crate) fn climbing(&self, origin: u64) -> Self {
         Plan {
             steps: u64::MAX,
@@ -164,14 +164,14 @@ impl Plan {
         }
     }
 
-    /// The same with noise for so many steps, whose variance fades from `variance`, and steps of one half.
+    /// The same with noise for this many steps, whose variance fades from `variance`, and steps of one half.
     pub(crate) fn shaken(self, variance: f64, steps: u64) -> Self {
         let effective = Effective::Fading { variance, steps };
         let anneal = Anneal { effective, until: steps, ..self.anneal };
         Plan { anneal, step_size: StepSize::Constant(0.5), ..self }
     }
 
-    /// The same with a tempered start: items count one half at first, and once after so many steps.
+    /// The same with a tempered start: items count one half at first, and once after this many steps.
     pub(crate) fn tempered(self, steps: u64) -> Self {
         Plan { temper: (Temper::From { times: 0.5, over: steps as f64 }, steps), ..self }
     }
@@ -336,7 +336,7 @@ impl FitConfig {
                 setting("tol"),
                 " must be 0 and ",
                 setting("n_init"),
-                " 1; or evaluate it every so many steps",
+                " 1; or evaluate it every N steps",
             ];
             return Err(Error::config("eval_every", 0, allowed));
         }
@@ -411,8 +411,7 @@ impl FitConfig {
             return Err(Error::config("search_by", search.by, allowed));
         }
         if self.eval_every == Some(0) {
-            let allowed =
-                "a search goes by the bound; leave it out, or evaluate it every so many steps";
+            let allowed = "a search goes by the bound; leave it out, or evaluate it every N steps";
             return Err(Error::config("eval_every", 0, allowed));
         }
         Ok(())

@@ -68,7 +68,7 @@ impl Anneal {
         self.effective.at(t, batch)
     }
 
-    /// The noise of step `t` where every row has a batch of its own: each has its own |S|, and its noise is
+    /// The noise of step `t` where every row has its own batch: each has its own |S|, and its noise is
     /// centred by itself. The workers draw it, by [`RowNoise::weights`].
     pub fn weigh_rows(&self, t: u64, batch: &mut RowBatch) {
         let noise = RowNoise { anneal: *self, step: t, phase: batch.phase };
@@ -131,7 +131,7 @@ pub struct RowNoise {
 }
 
 impl RowNoise {
-    /// M of a block of so many items; `None` if it has no noise.
+    /// M of a block of this many items; `None` if it has no noise.
     #[inline]
     pub fn effective(&self, size: usize) -> Option<f64> {
         self.anneal.effective_at(self.step, size)
@@ -151,7 +151,7 @@ impl RowNoise {
         let offset = self.phase << 36;
         let (first, last) = (starts[0], starts[starts.len() - 1]);
         if law == Law::Gaussian {
-            // All at once: a block of its own would waste what it does not need of the last draws.
+            // All at once: its own block would waste what it does not need of the last draws.
             let skipped = first % NORMAL_BLOCK_F32;
             out.resize(skipped + last - first, 0.0);
             fill_normal_f32(Isa::detect(), &address, offset + first - skipped, out);
@@ -231,7 +231,7 @@ const CHUNK: usize = 16_384;
 const STRIP: usize = 1024;
 
 /// Runs `work` on every chunk, with its number; in parallel if there is more than one and this is a thread
-/// of a pool. Whoever calls from a thread of their own keeps to it: the global pool is not ours to start.
+/// of a pool. Whoever calls from their own thread keeps to it: the global pool is not ours to start.
 fn each_chunk<T: Send>(out: &mut [f64], work: impl Fn(usize, &mut [f64]) -> T + Sync) -> Vec<T> {
     if out.len() <= CHUNK || rayon::current_thread_index().is_none() {
         return out.chunks_mut(CHUNK).enumerate().map(|(c, chunk)| work(c, chunk)).collect();

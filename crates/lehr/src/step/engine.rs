@@ -16,7 +16,7 @@ use crate::step::warm::Warm;
 pub struct Sizes {
     /// N, the number of items.
     pub n_items: usize,
-    /// Where every row has a batch of its own: for each phase where the items of each of its rows begin,
+    /// Where every row has its own batch: for each phase where the items of each of its rows begin,
     /// and the end of the last row's.
     pub groups: Vec<Vec<usize>>,
     /// Where the items of each part begin, and the end of the last; empty if they are all in one place.
@@ -24,7 +24,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The sizes of data, for a model of so many phases.
+    /// The sizes of data, for a model of this many phases.
     pub fn of<D: Dataset>(data: &D, n_phases: usize) -> Self {
         let groups = (0..n_phases).map(|phase| data.groups(phase).to_vec());
         let groups = groups.take_while(|groups| !groups.is_empty()).collect();
@@ -57,7 +57,7 @@ pub struct Work<'a, M: Model> {
     pub defers: bool,
 }
 
-/// What a local pass found beside the statistics.
+/// What a local pass found besides the statistics.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sums {
     /// The unweighted bound of the items of S_t; 0 if it was not asked for.

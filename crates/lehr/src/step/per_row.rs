@@ -1,4 +1,4 @@
-//! Passes in which every row of lambda has a batch of its own: its own items, |S|, N, M and noise. Each
+//! Passes in which every row of lambda has its own batch: its own items, |S|, N, M and noise. Each
 //! phase of a step has a pass, which sees what the phases before it have done.
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::step::sample::{RowBatch, Sampler};
 use crate::step::update::{Step, Steps};
 use crate::step::warm::Warm;
 
-/// Every row has a batch of its own.
+/// Every row has its own batch.
 pub struct PerRow {
     sampler: Sampler,
     anneal: Anneal,

@@ -65,7 +65,7 @@ pub(crate) fn arrange(items: &mut [u32], parts: &[usize]) {
     }
 }
 
-/// The rows of a phase that have items in the step, each with a batch of its own.
+/// The rows of a phase that have items in the step, each with its own batch.
 #[derive(Debug, Clone)]
 pub struct RowBatch {
     /// The phase.
@@ -240,7 +240,7 @@ impl Sampler {
         batch.drop_noise();
     }
 
-    /// Appends the items of step `t`; step 0 is a batch of its own that no step uses.
+    /// Appends the items of step `t`; step 0 is its own batch that no step uses.
     pub fn append(&mut self, t: u64, out: &mut Vec<u32>) {
         let Some(size) = self.size else {
             out.extend(0..self.n_items as u32);

@@ -293,7 +293,7 @@ pub struct Gather<'a> {
     batch: &'a Batch,
     ask: Ask,
     is_first: bool,
-    /// What the pass found beside the statistics.
+    /// What the pass found besides the statistics.
     pub sums: Sums,
 }
 

@@ -33,7 +33,7 @@ pub struct Step {
 pub enum Steps<'a> {
     /// The same for all.
     All(Step),
-    /// One for every slot: where every row has a batch of its own, and some are noisy.
+    /// One for every slot: where every row has its own batch, and some are noisy.
     Each(&'a [Step]),
 }
 

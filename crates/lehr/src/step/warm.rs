@@ -29,7 +29,7 @@ impl Warm {
         self.width > 0
     }
 
-    /// Whether this is the state of so many items.
+    /// Whether this is the state of this many items.
     pub fn fits(&self, n_items: usize) -> bool {
         self.values.len() == n_items * self.width
     }

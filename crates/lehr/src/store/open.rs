@@ -30,7 +30,7 @@ pub(super) fn load<M: Stored>(files: &dyn Files) -> Result<Loaded<M>> {
     let config: RunConfig<M> = run_config::parse(&files.read(CONFIG)?, &files.path(CONFIG))?;
     let model = model(files, &config)?;
     let Some(Found { saved, warning, .. }) = find(files, &model)? else {
-        let what = "the run was stopped before its first checkpoint; start it afresh with ";
+        let what = "the run was stopped before its first checkpoint; start it from scratch with ";
         let message = advice![what, action(Verb::Resume).with(files.place())];
         return Err(Error::run(files.place(), message));
     };

@@ -130,7 +130,7 @@ fn begin_again<M: Stored>(
         return Err(Error::run(
             directory.path(),
             advice![
-                "the run was stopped before it had taken over its parent's model; delete it and begin anew \
+                "the run was stopped before it had taken over its parent's model; delete it and start again \
                  with ",
                 action(Verb::Partial),
             ],

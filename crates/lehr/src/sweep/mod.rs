@@ -35,7 +35,7 @@ pub trait HasSize: Stored {
         Ok(params)
     }
 
-    /// Whether so many items are enough for these settings.
+    /// Whether this many items are enough for these settings.
     fn check_size(params: &Self::Params, data: &Self::Data, n_items: usize) -> Result<()>;
 
     /// How many numbers it has to learn: of two models that do equally well, the one with fewer is the better.

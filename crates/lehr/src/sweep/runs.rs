@@ -1,4 +1,4 @@
-//! The runs of a sweep: made side by side, each in a directory of its own, and read back.
+//! The runs of a sweep: made side by side, each in its own directory, and read back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -47,7 +47,7 @@ struct Asked<M: HasSize> {
 
 /// Looks on while the runs of a sweep are made, several at a time.
 pub trait Onlooker: Sync {
-    /// So many runs are to be made, of which so many are there already.
+    /// This many runs are to be made, of which this many are there already.
     fn begins(&self, _runs: usize, _done: usize) {}
 
     /// The items were read, of which this is worth counting.

@@ -16,7 +16,7 @@ const NUMBERS: usize = 1 << 21;
 /// by longer ones.
 const ROWS: (usize, usize) = (1 << 12, 1 << 17);
 
-/// How many rows of so many numbers make a block that is worth writing, and no burden on memory.
+/// How many rows of this many numbers make a block that is worth writing, and no burden on memory.
 pub fn rows_of_blocks(width: usize) -> usize {
     let (least, most) = ROWS;
     (NUMBERS / width.max(1)).clamp(least, most) / least * least

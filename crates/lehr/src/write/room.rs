@@ -6,9 +6,9 @@ use std::path::Path;
 /// How many bytes a file needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// So many.
+    /// This many.
     Exactly(u64),
-    /// It was being written piece by piece; so many were there.
+    /// It was being written piece by piece; this many were there.
     MoreThan(u64),
 }
 

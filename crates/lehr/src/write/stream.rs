@@ -13,7 +13,7 @@ pub const STDOUT: &str = "/dev/stdout";
 /// Links that are followed before they are taken for a ring.
 const MOST_LINKS: usize = 40;
 
-/// What takes bytes and has no place for a file of its own.
+/// What takes bytes and has no place for its own file.
 pub(super) enum Stream {
     Stdout,
     Into(PathBuf),
@@ -55,7 +55,7 @@ impl Stream {
                 let mut out = io::stdout().lock();
                 io::copy(&mut whole, &mut out).and_then(|_| out.flush())
             }
-            // Behind what is there, where it is a file that somebody else has open.
+            // Behind what is there, where it is a file that another process has open.
             Stream::Into(into) => File::options()
                 .append(true)
                 .open(into)
@@ -98,7 +98,7 @@ fn descriptor(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Refuses what nobody means to write a file into.
+/// Refuses targets that are no regular file.
 #[cfg(unix)]
 fn refuse(path: &Path, found: fs::FileType) -> Result<()> {
     use std::os::unix::fs::FileTypeExt;

@@ -1,7 +1,7 @@
 //! Random models, settings and degenerate data: every step leaves finite parameters in their domain and a
 //! finite bound, or the fit ends in an error that says why. Never a panic.
 //!
-//! `PROPTEST_CASES=20000` tries so many instead of a few hundred.
+//! `PROPTEST_CASES=20000` tries this many instead of a few hundred.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -117,7 +117,7 @@ impl<M: Model> Watcher for Judge<'_, M> {
 /// The settings with what this model or these data have no use for left out: most fits should run.
 fn fitting<M: Model>(config: FitConfig, model: &M, data: &M::Data) -> FitConfig {
     let guards = model.domain().expect("models that ship know their guards").guards();
-    // Whether every row has a batch of its own.
+    // Whether every row has its own batch.
     let (n_items, per_row) = (data.n_items(), !data.groups(0).is_empty());
     FitConfig {
         warm: config.warm && model.warm_width() > 0,

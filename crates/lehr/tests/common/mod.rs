@@ -18,7 +18,7 @@ use lehr::{FitConfig, Result};
 
 pub use bernoulli::BernoulliMixture;
 
-/// Random numbers for made-up data.
+/// Random numbers for synthetic data.
 pub fn rng(seed: u64) -> Rng {
     Address::new(seed, Purpose::Data, 0, 0).rng(0)
 }

@@ -30,7 +30,7 @@ fn names_are_told_from_numbers() {
     let none = PointsOptions { header: Header::No, ..Default::default() };
     assert_eq!(
         fault_of("a.csv", "x,y\n1,2\n", &none),
-        "a.csv, line 1, column 1: found \"x\", which is not a number; mend the cell, or leave the column out with `drop`"
+        "a.csv, line 1, column 1: found \"x\", which is not a number; fix the cell, or leave the column out with `drop`"
     );
 }
 
@@ -74,7 +74,7 @@ fn a_bad_cell_is_named_by_line_and_column() {
         ),
         (
             "1,2\n3,abc\n",
-            "a.csv, line 2, column 2: found \"abc\", which is not a number; mend the cell, or leave the column out with `drop`",
+            "a.csv, line 2, column 2: found \"abc\", which is not a number; fix the cell, or leave the column out with `drop`",
         ),
         (
             "1,2\n3,nan\n",
@@ -94,7 +94,7 @@ fn a_bad_cell_is_named_by_line_and_column() {
         ),
         (
             "x,y\n\"1\n\n\",2\nz,3\n",
-            "a.csv, line 5, column x: found \"z\", which is not a number; mend the cell, or leave the column out with `drop`",
+            "a.csv, line 5, column x: found \"z\", which is not a number; fix the cell, or leave the column out with `drop`",
         ),
     ] {
         assert_eq!(fault("a.csv", text), expected);

@@ -106,7 +106,7 @@ fn names_come_from_a_file_asked_for_or_beside() {
         folder.fault(read::docs(&folder.file("docword.y.txt", UCI), &DocsOptions::default()));
     assert_eq!(
         text,
-        "vocab.y.txt: names 2 words, but docword.y.txt has 5; it was taken because it lies beside it: rename it, or name another with `vocab`"
+        "vocab.y.txt: names 2 words, but docword.y.txt has 5; it was taken because it is next to it: rename it, or name another with `vocab`"
     );
 }
 

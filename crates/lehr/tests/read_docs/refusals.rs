@@ -29,15 +29,15 @@ fn a_uci_header_that_lies_is_named() {
     for (text, expected) in [
         (
             "2\n5\n7\n1 1 2\n3 2 1\n",
-            "docword.txt, line 5, column document: found 3, which is beyond the 2 documents that the header promises (D, line 1); mend the line or the header",
+            "docword.txt, line 5, column document: found 3, which is beyond the 2 documents that the header promises (D, line 1); fix the line or the header",
         ),
         (
             "4\n2\n2\n1 1 2\n1 3 1\n",
-            "docword.txt, line 5, column word: found 3, which is beyond the 2 words that the header promises (W, line 2); mend the line or the header",
+            "docword.txt, line 5, column word: found 3, which is beyond the 2 words that the header promises (W, line 2); fix the line or the header",
         ),
         (
             "4\n5\n1\n1 1 2\n1 3 1\n",
-            "docword.txt, line 5: the line is one more than the 1 entries that the header promises (NNZ, line 3); mend the header",
+            "docword.txt, line 5: the line is one more than the 1 entries that the header promises (NNZ, line 3); fix the header",
         ),
         (
             "4\n5\n9\n1 1 2\n1 3 1\n",
@@ -45,11 +45,11 @@ fn a_uci_header_that_lies_is_named() {
         ),
         (
             "1000000000000000000\n5\n1\n1 1 2\n",
-            "docword.txt, line 1: D = 1000000000000000000 documents; there may be at most 4294967295: mend the header",
+            "docword.txt, line 1: D = 1000000000000000000 documents; there may be at most 4294967295: fix the header",
         ),
         (
             "4\n1000000000000000000\n1\n1 1 2\n",
-            "docword.txt, line 2: W = 1000000000000000000 words; there may be at most 4294967295: mend the header",
+            "docword.txt, line 2: W = 1000000000000000000 words; there may be at most 4294967295: fix the header",
         ),
         (
             "4\n5\n1000000000000000000\n1 1 2\n",

@@ -63,7 +63,7 @@ fn what_is_no_matrix_is_refused() {
         ),
         (
             "user,a,b\nann,5,good\n",
-            "w.csv, line 2, column b: found \"good\", which is not a number; a cell is a rating or empty: mend it, leave the column out with `drop`, or name it with `user` if it says who rates",
+            "w.csv, line 2, column b: found \"good\", which is not a number; a cell is a rating or empty: fix it, leave the column out with `drop`, or name it with `user` if it says who rates",
         ),
         (
             "user;a;b\nann;5;3,5\n",

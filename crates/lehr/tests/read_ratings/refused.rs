@@ -25,7 +25,7 @@ fn a_bad_field_is_named_with_its_line_and_column() {
     );
     refused(
         "5,6,good",
-        ", column 3: found \"good\", which is not a number; mend it, or say which column holds the ratings with `rating`",
+        ", column 3: found \"good\", which is not a number; fix it, or say which column holds the ratings with `rating`",
     );
     refused("5,6,", &format!(", column 3: the rating is empty; {FINITE}"));
     refused("5,6,NA", &format!(", column 3: found \"NA\", a missing value; {FINITE}"));
@@ -132,7 +132,7 @@ fn columns_that_are_not_there_are_listed() {
     );
     assert_eq!(
         fault_of("r.csv", "1,2,3\n", &columns("", "3", "")),
-        "r.csv: `item` and `rating` are both column 3; give each a column of its own"
+        "r.csv: `item` and `rating` are both column 3; give each its own column"
     );
     let header = RatingsOptions { header: Header::Yes, ..Default::default() };
     let found = fault_of("r.csv", "1,2,3\n", &header);

@@ -223,11 +223,11 @@ impl Served for Lda {
         text
     }
 
-    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
-        let points = climb.iter().map(|o| (o.step as f64, o.bound));
+    fn charts(observations: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
+        let points = observations.iter().map(|o| (o.step as f64, o.bound));
         let mut charts = vec![("bound against steps", TermSeries::new("bound", points))];
         let scores: Vec<_> =
-            climb.iter().filter_map(|o| Some((o.step as f64, o.heldout?))).collect();
+            observations.iter().filter_map(|o| Some((o.step as f64, o.heldout?))).collect();
         if scores.len() > 1 {
             let title = "held-out completion against steps, in nats per word";
             charts.push((title, TermSeries::new("completion", scores)));
@@ -239,12 +239,12 @@ impl Served for Lda {
         report::given(run, args)
     }
 
-    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
+    fn show_json(run: &OpenRun<Self>, observations: &[&Observation]) -> anyhow::Result<()> {
         let state = run.saved.model_state();
         let topics = run.model.topics(&state.lambda, SHOWN_WORDS, 0.6);
         text::print_json(&Summary {
-            head: Head::of(run, climb),
-            bound_sample: climb.last().and_then(|o| o.bound_sample),
+            head: Head::of(run, observations),
+            bound_sample: observations.last().and_then(|o| o.bound_sample),
             eta: run.model.eta(&state.lambda),
             topics: topics.iter().map(|topic| topics::Listed::new(run, topic, None)).collect(),
         })

@@ -29,7 +29,7 @@ pub(super) fn given(run: &Run<Lda>, args: &ReportArgs) -> anyhow::Result<Given> 
     given.notes = notes_on(run, path, &new);
     given.counted = Some(Ok(new.data.clone()));
     if let Some(column) = &args.by {
-        // The reader of documents has one column beside the text, their ids: here it is the groups.
+        // The reader of documents has one column besides the text, their ids: here it is the groups.
         let groups = read(run, path, args, Some(column))?.data.ids().unwrap_or_default();
         given.groups = Some((column.clone(), groups));
     }

@@ -201,11 +201,11 @@ impl Served for Pmf {
         text
     }
 
-    fn charts(climb: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
-        let points = climb.iter().map(|o| (o.step as f64, o.bound));
+    fn charts(observations: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
+        let points = observations.iter().map(|o| (o.step as f64, o.bound));
         let mut charts = vec![("bound against steps", TermSeries::new("bound", points))];
         let rmse: Vec<_> =
-            climb.iter().filter_map(|o| Some((o.step as f64, *o.measures.get("rmse")?))).collect();
+            observations.iter().filter_map(|o| Some((o.step as f64, *o.measures.get("rmse")?))).collect();
         if rmse.len() > 1 {
             charts.push(("held-out RMSE against steps", TermSeries::new("RMSE", rmse)));
         }
@@ -216,11 +216,11 @@ impl Served for Pmf {
         report::given(run, args)
     }
 
-    fn show_json(run: &OpenRun<Self>, climb: &[&Observation]) -> anyhow::Result<()> {
+    fn show_json(run: &OpenRun<Self>, observations: &[&Observation]) -> anyhow::Result<()> {
         let state = run.saved.model_state();
         let frozen = &run.config.frozen;
         text::print_json(&Summary {
-            head: Head::of(run, climb),
+            head: Head::of(run, observations),
             users: frozen.users,
             items: frozen.items,
             ratings: frozen.ratings,

@@ -94,7 +94,7 @@ pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
     let predictor = run.model.predictor(&run.saved.model_state().lambda);
     let finder = Finder { run, args, by, predictor, newer, titles };
     let lists: Vec<List<'_>> = args.user.iter().map(|user| finder.list(user)).collect();
-    // Before the lists, which may be long; if nobody listens, the lists are still worth printing.
+    // Before the lists, which may be long; if stderr is closed, the lists are still worth printing.
     let newer = finder.newer.as_ref();
     if let Some(left_out) =
         newer.and_then(|n| left_out(n.folded.both_unknown, n.folded.known_pairs))

@@ -93,7 +93,7 @@ struct Start<'a> {
     restart: u32,
     /// Where it stands.
     state: State,
-    /// What a checkpoint has beside the state.
+    /// What a checkpoint has besides the state.
     driver: Option<DriverPart>,
     history: &'a [Observation],
 }

@@ -52,7 +52,7 @@ const SAME: f64 = 0.01;
 const PATIENCE: u32 = 4;
 const LONGEST: u32 = 1500;
 
-/// A plain run of fewer passes than this counts as so many: the budget of small problems.
+/// A plain run of fewer passes than this counts as one of this many: the budget of small problems.
 const LEAST_PASSES: f64 = 30.0;
 
 /// Draws of a kick that is possible, before there is none.

@@ -21,7 +21,7 @@ pub struct TopicDiagnostics {
     pub topic: usize,
     /// -sum_w p(w|k) ln p(w|k).
     pub entropy: f64,
-    /// exp(entropy): so many words, all alike, would be as wide.
+    /// exp(entropy): this many words, all alike, would be as wide.
     pub effective_words: f64,
     /// The mean over its most probable words of p(w|k) / sum_j p(w|j): 1 if no other topic has them.
     pub exclusivity: f64,
@@ -51,7 +51,7 @@ pub struct TopicDocuments {
     pub top: Vec<(usize, f64)>,
     /// Its mean share of a document.
     pub mean_share: f64,
-    /// exp of the entropy of its shares over documents: so many documents, all alike, would be as many.
+    /// exp of the entropy of its shares over documents: this many documents, all alike, would be as many.
     pub effective_documents: f64,
     /// Documents of which it is the largest topic.
     pub main: usize,

@@ -201,7 +201,7 @@ impl Lda {
         let mut solved = solve(&settings, warm, coef);
         let mut iterations = solved.iterations;
         // A word all of whose topics have died in this document has no share in anything: it would
-        // be lost. All topics begin anew, and none is dropped.
+        // be lost. All topics start again, and none is dropped.
         if counts.iter().zip(&*coef).any(|(&count, &coef)| coef * VANISHED > count) {
             solved = solve(&Solve { active: 0.0, ..settings }, None, coef);
             iterations += solved.iterations;

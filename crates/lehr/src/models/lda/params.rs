@@ -165,7 +165,7 @@ pub const FIT: &[Variant] = &[
         .python("warm"),
     Variant::of("search")
         .help(
-            "Search for better topics: so many fits in all, each from a fresh start with the priors that the best one \
+            "Search for better topics: N fits in all, each from a fresh start with the priors that the best one \
              has learned; 0 is off",
         ),
     Variant::of("kicks").hidden().not_in_python(),
@@ -295,7 +295,7 @@ impl LdaParams {
         LdaParams { priors: Priors::Fixed, ..Self::new(topics) }
     }
 
-    /// With what holds for so many tokens of so many words in place of what is left out: a run records that, and goes
+    /// With what holds for this many tokens of this many words in place of what is left out: a run records that, and goes
     /// on like it when defaults change.
     pub(super) fn said(self, tokens: f64, n_words: usize) -> Self {
         // Where there are many topics for few tokens, 0.05 would be more than the tokens have to say.

@@ -63,7 +63,7 @@ impl Seeds {
             let Loaded { model: lda, saved, warning, .. } = directory.load::<Lda>()?;
             if let Some(warning) = warning {
                 // Topics of an older step would be other topics.
-                let what = format!("{warning}; mend that run first with ");
+                let what = format!("{warning}; fix that run first with ");
                 return Err(Error::run(path, advice![what, action(Verb::Resume).with(path)]));
             }
             let state = saved.model_state();

@@ -63,7 +63,7 @@ fn unescaped(name: &str) -> String {
     out
 }
 
-/// The bytes that a fit to so many documents of so many words has at once, the documents not counted.
+/// The bytes that a fit to this many documents of this many words has at once, the documents not counted.
 fn needed(
     params: &LdaParams,
     (docs, words): (usize, usize),

@@ -1,4 +1,4 @@
-//! Ways to leave an optimum of a mixture: components that move, join or start anew. No pass over the data is needed,
+//! Ways to leave an optimum of a mixture: components that move, join or restart. No pass over the data is needed,
 //! since the sums of every component can be read off lambda.
 
 use super::clusters::{Hyper, Parts, worth};
@@ -205,7 +205,7 @@ impl Mixture {
         best.map(|(gain, (i, j))| (gain, (components[i], components[j])))
     }
 
-    /// The share of the pairs of so many components that can be looked at.
+    /// The share of the pairs of this many components that can be looked at.
     fn share_of_pairs(&self, n: usize) -> f64 {
         let d = self.n_dims() as f64;
         let is_diagonal = self.shape.searched().scatter().is_diagonal();

@@ -38,7 +38,7 @@ pub(super) fn rescale(z: &mut [f64], factors: &[f64]) {
 }
 
 /// The cluster of each row: seeds by k-means++ (each next one with probability proportional to its squared
-/// distance from the nearest so far), moved by so many sweeps of k-means at most.
+/// distance from the nearest so far), moved by this many sweeps of k-means at most.
 pub(super) fn clusters(
     z: &[f64],
     weights: &[f64],

@@ -39,7 +39,7 @@ pub(super) fn sizes(mixture: &Mixture, lambda: &Table) -> Vec<f64> {
     mixture.rows(lambda).map(|row| (row.weights[0] - prior).max(0.0)).collect()
 }
 
-/// Sticks only: reorders the components from large to small and cuts the sticks anew. With
+/// Sticks only: reorders the components from large to small and cuts the sticks again. With
 /// Dirichlet weights the order means nothing and is left alone.
 pub(super) fn sort_by_size(mixture: &Mixture, lambda: &mut Table) {
     if !mixture.sticks() {
@@ -191,7 +191,7 @@ impl Mixture {
         }
     }
 
-    /// Whether readouts of so many items are done before another thread would be awake: they then stay on the thread
+    /// Whether readouts of this many items are done before another thread would be awake: they then stay on the thread
     /// that asks for them.
     pub fn is_short(&self, n_items: usize) -> bool {
         const SHORT: usize = 1 << 18;

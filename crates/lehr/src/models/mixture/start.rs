@@ -14,7 +14,7 @@ use crate::step::update::from_raw;
 /// k-means++ looks at no more than this many random items; more would not seed better.
 const SEEDING_ITEMS: usize = 20_000;
 
-/// k-means ends after so many sweeps at the latest.
+/// k-means ends after this many sweeps at the latest.
 const MOST_SWEEPS: usize = 100;
 
 /// Fills lambda with a start of the kind the settings name.
@@ -206,7 +206,7 @@ fn distinct(n: usize, k: usize, rng: &mut Rng) -> Vec<u32> {
     chosen
 }
 
-/// Every item wholly to the cluster that k-means++ and so many sweeps of k-means at most find for it.
+/// Every item wholly to the cluster that k-means++ and this many sweeps of k-means at most find for it.
 fn by_nearest_seed(mixture: &Mixture, points: &Points, rng: &mut Rng, sweeps: usize) -> Stats {
     let k = mixture.params.components;
     // Items that weigh nothing are as good as absent.

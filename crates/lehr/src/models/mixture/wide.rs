@@ -50,7 +50,7 @@ pub(super) struct Cost {
     pub of_matrices: f64,
     /// Multiplications of a step with items.
     pub of_items: f64,
-    /// Seconds of a step on so many threads.
+    /// Seconds of a step on this many threads.
     pub seconds: f64,
 }
 

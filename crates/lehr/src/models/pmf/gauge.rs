@@ -26,7 +26,7 @@ use crate::model::{Model, RowSet};
 const CHUNK: usize = 256;
 
 /// To move all rows takes a good part of a sweep's time. The first sweeps all gain much by it; later
-/// ones gain as much by every so many together.
+/// ones gain as much by every N dimensions together.
 const FIRST: u64 = 5;
 const EVERY: u64 = 8;
 

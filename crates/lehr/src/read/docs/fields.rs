@@ -7,9 +7,9 @@ use super::gather::{Body, Gather};
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
-/// The field that is taken if nobody names one.
+/// The field that is taken by default.
 pub(super) const FIELD: &str = "text";
-/// The field with ids that is taken if nobody names one.
+/// The field with ids that is taken by default.
 pub(super) const ID: &str = "id";
 /// How many fields a message lists.
 const MOST_SHOWN: usize = 12;
@@ -180,7 +180,7 @@ fn leaves(object: &Map<String, Value>) -> impl Iterator<Item = (String, &Value)>
     })
 }
 
-/// The field with the document if nobody has named it: `text`, or the only one that can be.
+/// The field with the document unless named: `text`, or the only one that can be.
 fn choose(object: &Map<String, Value>, id: &str) -> std::result::Result<String, Fault> {
     if object.contains_key(FIELD) {
         return Ok(FIELD.to_string());

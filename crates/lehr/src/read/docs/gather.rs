@@ -228,7 +228,7 @@ struct Filter {
     min_length: usize,
     /// Whether only those of `always` do.
     fixed: bool,
-    /// Whether tokens, which are somebody's choice already, are held against the list and the length as well.
+    /// Whether tokens, which are somebody's choice already, are compared with the list and the length as well.
     tokens_too: (bool, bool),
 }
 

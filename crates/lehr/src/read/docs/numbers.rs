@@ -18,12 +18,12 @@ pub(super) fn count(text: &[u8]) -> Result<f32, String> {
 pub(super) fn checked(count: f64) -> Result<f32, String> {
     if count.is_nan() || count.is_infinite() {
         return Err(format!(
-            "found {count}, which is not finite; a count is 0 or more: mend it or leave the entry out"
+            "found {count}, which is not finite; a count is 0 or more: fix it or leave the entry out"
         ));
     }
     if count < 0.0 {
         return Err(format!(
-            "found {count}, which is negative; a count is 0 or more: mend it or leave the entry out"
+            "found {count}, which is negative; a count is 0 or more: fix it or leave the entry out"
         ));
     }
     let kept = count as f32;

@@ -48,7 +48,7 @@ pub struct DocsOptions {
     /// Text: a word in a larger share of the documents is left out. By default 0.5, and 1 for fewer
     /// than 20 documents.
     pub max_docs: Option<f64>,
-    /// Text: only so many words are kept, those that occur most often. By default 100,000.
+    /// Text: only this many words are kept, those that occur most often. By default 100,000.
     pub max_words: Option<usize>,
     /// Text: a word of fewer letters is left out. By default 3.
     pub min_length: Option<usize>,

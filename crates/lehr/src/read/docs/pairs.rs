@@ -37,7 +37,7 @@ fn add_ldac(docs: &mut Pairs, line: &[u8]) -> Result<(), (usize, Advice)> {
             1,
             advice![
                 format!(
-                    "promises {promised} pairs, and {found} follow; mend the number or the line"
+                    "promises {promised} pairs, and {found} follow; fix the number or the line"
                 ),
                 ", or give ",
                 setting("format").to(CorpusFormat::Svmlight),

@@ -42,7 +42,7 @@ impl Size {
         }
         let Size { size, name, line } = self;
         let message =
-            format!("{name} = {size} {what}; there may be at most {}: mend the header", u32::MAX);
+            format!("{name} = {size} {what}; there may be at most {}: fix the header", u32::MAX);
         Err(Error::parse_at(lines.path(), *line, None, message))
     }
 
@@ -52,7 +52,7 @@ impl Size {
         number.wrapping_sub(1) < self.size
     }
 
-    /// In words, with the place where it can be mended.
+    /// In words, with the place where it can be fixed.
     fn shown(&self, what: &str) -> String {
         format!(
             "the {} {what} that the header promises ({}, line {})",
@@ -89,7 +89,7 @@ pub(super) fn read(lines: Lines<'_>, header: &Header, names: Option<Names>) -> R
         n_entries += 1;
         if n_entries > header.entries.size {
             let promised = header.entries.shown("entries");
-            let text = format!("the line is one more than {promised}; mend the header");
+            let text = format!("the line is one more than {promised}; fix the header");
             return Err(lines.fault("", text));
         }
         builder.push((doc - 1) as u32, (word - 1) as u32, count);
@@ -183,7 +183,7 @@ fn beyond(lines: &Lines<'_>, column: &str, number: u64, size: &Size) -> Error {
         0 => format!("found 0; {column}s are numbered from 1"),
         _ => {
             let promised = size.shown(&format!("{column}s"));
-            format!("found {number}, which is beyond {promised}; mend the line or the header")
+            format!("found {number}, which is beyond {promised}; fix the line or the header")
         }
     };
     lines.fault(column, text)

@@ -1,4 +1,4 @@
-//! The words' names from a file of their own, one word a line.
+//! The words' names from their own file, one word a line.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const NEEDED: Needed = Needed {
 pub(super) struct Names {
     path: PathBuf,
     words: Vec<String>,
-    /// Whether nobody asked for the file: it was found beside the corpus.
+    /// Whether nobody asked for the file: it was found next to the corpus.
     beside: bool,
 }
 
@@ -111,7 +111,7 @@ impl Names {
         let name = corpus.file_name().unwrap_or_default().to_string_lossy();
         let found = format!("names {} words, but {name} has {n_words}", self.len());
         let message = if self.beside {
-            let why = "; it was taken because it lies beside it: rename it, or name another with ";
+            let why = "; it was taken because it is next to it: rename it, or name another with ";
             advice![found, why, setting("vocab")]
         } else {
             advice![found, "; give the vocabulary file that belongs to it"]

@@ -213,9 +213,7 @@ fn rating_fault(text: &[u8]) -> Advice {
             format!("found {found}, a missing value; {FINITE}").into()
         }
         None => advice![
-            format!(
-                "found {found}, which is not a number; mend it, or say which column holds the "
-            ),
+            format!("found {found}, which is not a number; fix it, or say which column holds the "),
             "ratings with ",
             setting("rating"),
         ],

@@ -130,7 +130,7 @@ pub(super) fn places(
                     " and ",
                     setting(ROLES[b]),
                     format!(" are both column {}", label(names, places[a])),
-                    "; give each a column of its own",
+                    "; give each its own column",
                 ],
             ));
         }
@@ -259,7 +259,7 @@ mod tests {
         let options = RatingsOptions { item: Some("1".into()), ..Default::default() };
         assert_eq!(
             find(&["user", "x", "rating"], &options).unwrap_err().to_string(),
-            "a.csv: `user` and `item` are both column user; give each a column of its own"
+            "a.csv: `user` and `item` are both column user; give each its own column"
         );
     }
 }

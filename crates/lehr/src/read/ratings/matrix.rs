@@ -280,7 +280,7 @@ impl<'a> Wide<'a> {
                 )
                 .into()),
                 None => Err(advice![
-                    format!("found {}, which is not a number; a cell is a rating or empty: mend it, leave the column out with ", shown(cell)),
+                    format!("found {}, which is not a number; a cell is a rating or empty: fix it, leave the column out with ", shown(cell)),
                     setting("drop"),
                     ", or name it with ",
                     setting("user"),

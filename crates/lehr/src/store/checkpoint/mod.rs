@@ -71,7 +71,7 @@ mod tests {
     use crate::models::{Lda, LdaParams, Mixture, MixtureParams};
     use crate::settings::FitConfig;
 
-    /// A state after so many steps, as it is in the middle of a fit.
+    /// A state after this many steps, as it is in the middle of a fit.
     fn state<M: Stored>(model: &M, data: &M::Data, config: FitConfig) -> State {
         struct Last(Option<State>);
         impl crate::fit::Watcher for Last {

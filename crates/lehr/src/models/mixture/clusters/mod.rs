@@ -240,7 +240,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How many searches with so many clusters are affordable, by the time that their matrices take in sweeps.
+    /// How many searches with this many clusters are affordable, by the time that their matrices take in sweeps.
     fn affordable_searches(&self, clusters: usize) -> f64 {
         let d = self.shape.n_dims() as f64;
         let of_sweep = if self.shape.scatter().is_diagonal() { d } else { d.powi(3) / 2.0 };
