@@ -1,4 +1,4 @@
-"""What a round on workers costs, in milliseconds and bytes, and what sharding does: a table for docs/DISTRIBUTED.md.
+"""What a round on workers costs, in milliseconds and bytes, and what sharding does: a table for docs/guide/distributed.md.
 
     python benchsuite/distributed.py docword.txt.gz [--points N] [--steps N] [--out FILE]
 

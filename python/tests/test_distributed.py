@@ -283,7 +283,7 @@ def test_ray_that_cannot_start_says_so(docs, monkeypatch):
 
 
 def test_the_document_runs(cluster, tmp_path, monkeypatch):
-    document = (Path(__file__).resolve().parents[2] / "docs" / "DISTRIBUTED.md").read_text(encoding="utf-8")
+    document = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "distributed.md").read_text(encoding="utf-8")
     program = document.split("```python\n")[1].split("```")[0]
     rng = np.random.default_rng(0)
     words = np.array("river bank water boat money loan rate credit game team goal score".split())

@@ -1,7 +1,7 @@
 //! Processes that die in the middle of writing a file: every model, every file, every point of the way.
 //!
 //! A few dozen kills by default; `LEHR_KILLS=200` makes this many, at points and moments drawn at random
-//! (`LEHR_SEED`). docs/RELIABILITY.md says what the points are.
+//! (`LEHR_SEED`). docs/reference/reliability.md says what the points are.
 
 #![cfg(all(unix, any(debug_assertions, feature = "faults")))]
 

@@ -1,5 +1,4 @@
-//! The commands of the README, of docs/RECOMMEND.md, of docs/REPORT.md and of docs/CORPORA.md, run as they stand, in order, in a
-//! folder with synthetic data.
+//! The commands of the README and of the pages in docs/, run as they stand, in order, in a folder with synthetic data.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,9 +7,9 @@ use lehr::math::rng::{Address, Purpose};
 use lehr::write::{self, Column};
 
 const README: &str = include_str!("../../../README.md");
-const RECOMMEND: &str = include_str!("../../../docs/RECOMMEND.md");
-const REPORT: &str = include_str!("../../../docs/REPORT.md");
-const CORPORA: &str = include_str!("../../../docs/CORPORA.md");
+const RECOMMEND: &str = include_str!("../../../docs/guide/recommendations.md");
+const REPORT: &str = include_str!("../../../docs/guide/report.md");
+const CORPORA: &str = include_str!("../../../docs/reference/corpora.md");
 
 /// A command of the README that tests/reproduce.rs runs.
 const ELSEWHERE: &str = "lehr reproduce all --quick -o out";

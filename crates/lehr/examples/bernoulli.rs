@@ -1,4 +1,4 @@
-//! A model of one's own: a mixture of Bernoullis on rows of bits. `docs/OWN_MODEL.md` explains it.
+//! A model of one's own: a mixture of Bernoullis on rows of bits. `docs/guide/own_model.md` explains it.
 //!
 //! ```text
 //! joint    pi ~ Dirichlet(a0, ..., a0)       p_kj ~ Beta(b0, b0)

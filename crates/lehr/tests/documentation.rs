@@ -28,18 +28,23 @@ fn blocks<'a>(document: &'a str, language: &str) -> Vec<(usize, Vec<&'a str>)> {
 
 #[test]
 fn own_model_quotes_the_example() {
-    let (document, example) = (read("../../docs/OWN_MODEL.md"), read("examples/bernoulli.rs"));
+    let (document, example) =
+        (read("../../docs/guide/own_model.md"), read("examples/bernoulli.rs"));
     let example: Vec<&str> = example.lines().collect();
     let quoted = blocks(&document, "rust");
     assert!(quoted.len() > 10, "only {} blocks: has the fence changed?", quoted.len());
     for (at, block) in &quoted {
         let found = example.windows(block.len()).any(|window| window == block.as_slice());
-        assert!(found, "docs/OWN_MODEL.md, line {at}: not in the example:\n{}", block.join("\n"));
+        assert!(
+            found,
+            "docs/guide/own_model.md, line {at}: not in the example:\n{}",
+            block.join("\n")
+        );
     }
     // All of the trait is explained, except the name.
     for line in example.iter().filter(|line| line.starts_with("    fn ")) {
         let shown = quoted.iter().any(|(_, block)| block.contains(line));
-        assert!(shown || line.contains("fn name("), "docs/OWN_MODEL.md does not show {line}");
+        assert!(shown || line.contains("fn name("), "docs/guide/own_model.md does not show {line}");
     }
 }
 
@@ -49,7 +54,7 @@ fn own_model_shows_what_the_example_prints() {
     let model = common::BernoulliMixture { n_components: 4, n_columns: 25, a0: 0.25, b0: 0.5 };
     let outcome = common::watched(&model, &data, &FitConfig::default(), 0).0.outcome;
     let line = format!("batch VI: bound {:.2} after {} steps", outcome.bound, outcome.steps);
-    assert!(read("../../docs/OWN_MODEL.md").contains(&line), "{line}");
+    assert!(read("../../docs/guide/own_model.md").contains(&line), "{line}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The tables of settings have what the structures have, and `docs/SETTINGS.md` has what the tables have.
+//! The tables of settings have what the structures have, and `docs/reference/settings.md` has what the tables have.
 //! `LEHR_DOCS=write` writes the page instead of comparing it.
 
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ fn defaults_that_belong_to_a_model_hold_in_rust() {
 
 #[test]
 fn the_page_of_settings_is_that_of_the_tables() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SETTINGS.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/settings.md");
     let page = page();
     if std::env::var("LEHR_DOCS").is_ok_and(|text| text == "write") {
         fs::write(&path, &page).unwrap();

@@ -301,7 +301,7 @@ pub struct ConvertArgs {
     /// The file to write; its name ends in .lehr. - is standard output. With --shards, the folder to make.
     #[arg(short, long, value_name = "FILE", value_parser = file_path())]
     pub output: PathBuf,
-    /// Make a folder of this many shards, for fits on many machines (docs/DISTRIBUTED.md).
+    /// Make a folder of this many shards, for fits on many machines (docs/guide/distributed.md).
     #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub shards: Option<usize>,
     /// What the rows of shards are.

@@ -38,7 +38,7 @@ pub fn run<M: Served>(
     let (model, file) = (args.tables.model, quoted(&args.data));
     let mut out = format!(
         "# lehr {}: lehr fit {model} {file} --config FILE\n\
-         # What is not here is left to the model, or off; docs/SETTINGS.md has every setting.\n",
+         # What is not here is left to the model, or off; docs/reference/settings.md has every setting.\n",
         env!("CARGO_PKG_VERSION")
     );
     out += &format!("\n{}", lehr_report::configuration(&params, &fit, &data.options)?);

@@ -40,7 +40,7 @@ pub use shard::{Ask, RowShard, Shard, Target};
 /// The global variables' natural parameters are a table, lambda; its rows are components, words or
 /// whatever the model has many of. One step of Algorithm 1 calls, in this order, [`support`],
 /// [`refresh`], [`local_step`] on every shard of the batch, and [`to_natural`] and [`in_domain`] on
-/// every row of each phase. `docs/OWN_MODEL.md` walks through a complete model of under 200 lines.
+/// every row of each phase. `docs/guide/own_model.md` walks through a complete model of under 200 lines.
 ///
 /// Nine methods are required. Four more things a model may have are traits of their own, which
 /// [`domain`], [`learner`], [`judge`] and [`kicks`] hand out: guards beyond the usual ones, hyperparameters that are

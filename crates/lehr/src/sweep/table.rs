@@ -69,7 +69,7 @@ pub struct Choice {
 /// `parameters` says which one is simpler, and a difference of up to `least` is none.
 ///
 /// The error is that of the difference to the best, fold by fold: what makes a fold hard makes it hard for all. With the
-/// error of the best one's own score, which is larger, planted clusters are counted wrong more often (docs/SWEEP.md).
+/// error of the best one's own score, which is larger, planted clusters are counted wrong more often (docs/guide/sweeps.md).
 /// Candidates with a score that is no number are out.
 pub fn choose(scores: &[Vec<f64>], parameters: &[f64], least: f64) -> Option<Choice> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -1,6 +1,6 @@
 //! Faults on demand: the real program dies, finds the disk full or dawdles while it writes a file.
 //!
-//! `LEHR_FAULT=ACTION:POINT:N[:FILE]`, for tests (docs/RELIABILITY.md). `kill` ends the process the N-th
+//! `LEHR_FAULT=ACTION:POINT:N[:FILE]`, for tests (docs/reference/reliability.md). `kill` ends the process the N-th
 //! time that a file has come to the point, `full` makes the disk full there, `slow` waits N
 //! milliseconds each time. With FILE only files of that name count. Only builds for tests obey it: those
 //! with debug assertions, or with the feature `faults`. All others do not even look.

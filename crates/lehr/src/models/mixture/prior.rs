@@ -92,7 +92,7 @@ impl Units {
 
 /// The prior of a mixture with every number fixed, in the coordinates of [`Units`].
 ///
-/// By default it is learned from clusters that are found before the fit, whatever K is (`docs/PRIORS.md`): with W their
+/// By default it is learned from clusters that are found before the fit, whatever K is (`docs/method/priors.md`): with W their
 /// pooled covariance, nu0 = 2d + 2 and W0^-1 = (d + 1) W, so that W is the prior mean of a covariance; beta0 such that
 /// their means are as far from m0, the data's mean, as they are; alpha = 1 for sticks, or a0 = 1/K. Diagonal components
 /// have nu0 = 4 and twice the variances, spherical ones nu0 = 4/d and 2/d of the variance.

@@ -2,7 +2,7 @@
 //!
 //! The data are cut into pieces by k-means, pieces are joined while the evidence rises, a prior is learned from the
 //! clusters found, and a few sweeps of variational inference decide how many of the joins were right. K only limits
-//! the number of clusters, so a truncation does not change what is found below it. `docs/PRIORS.md` has the study
+//! the number of clusters, so a truncation does not change what is found below it. `docs/method/priors.md` has the study
 //! that chose the rule and its numbers, and `benchsuite/priors_rules.py` the same rule in numpy.
 
 mod items;
