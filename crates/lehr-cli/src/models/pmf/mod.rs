@@ -204,8 +204,10 @@ impl Served for Pmf {
     fn charts(observations: &[&Observation]) -> Vec<(&'static str, TermSeries)> {
         let points = observations.iter().map(|o| (o.step as f64, o.bound));
         let mut charts = vec![("bound against steps", TermSeries::new("bound", points))];
-        let rmse: Vec<_> =
-            observations.iter().filter_map(|o| Some((o.step as f64, *o.measures.get("rmse")?))).collect();
+        let rmse: Vec<_> = observations
+            .iter()
+            .filter_map(|o| Some((o.step as f64, *o.measures.get("rmse")?)))
+            .collect();
         if rmse.len() > 1 {
             charts.push(("held-out RMSE against steps", TermSeries::new("RMSE", rmse)));
         }
