@@ -53,9 +53,11 @@ def test_the_stub_has_every_public_name_of_the_compiled_part():
 
 def test_the_readme_runs(blobs, counts, ratings, tmp_path, monkeypatch):
     readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
-    program = readme.split("## From Python")[1].split("```python\n")[1].split("```")[0]
+    programs = [part.split("```")[0] for part in readme.split("```python\n")[1:]]
+    assert len(programs) >= 4
     X = np.tile(blobs, (4, 1)) + np.random.default_rng(0).normal(size=(360, 2))
     given = {"X": X, "more": X[:300], "weights": np.ones(300), "counts": counts, "ratings": ratings}
     monkeypatch.chdir(tmp_path)
-    exec(program, {**given, "users": [1, 2], "items": [3, 4]})
+    exec("\n".join(programs), {**given, "users": [1, 2], "items": [3, 4]})
     assert (tmp_path / "runs" / "a" / "config.json").exists()
+    assert (tmp_path / "topics.html").exists()

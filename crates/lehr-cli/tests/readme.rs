@@ -7,11 +7,13 @@ use lehr::math::rng::{Address, Purpose};
 use lehr::write::{self, Column};
 
 const README: &str = include_str!("../../../README.md");
+const RUNS: &str = include_str!("../../../docs/reference/runs.md");
+const REPRODUCE: &str = include_str!("../../../docs/paper/reproduce.md");
 const RECOMMEND: &str = include_str!("../../../docs/guide/recommendations.md");
 const REPORT: &str = include_str!("../../../docs/guide/report.md");
 const CORPORA: &str = include_str!("../../../docs/reference/corpora.md");
 
-/// A command of the README that tests/reproduce.rs runs.
+/// The command of docs/paper/reproduce.md; tests/reproduce.rs runs it.
 const ELSEWHERE: &str = "lehr reproduce all --quick -o out";
 
 /// Three clusters in two columns, and a label that the configuration drops.
@@ -104,17 +106,34 @@ fn every_command_of_the_readme_works() {
     make_articles(&folder.path().join("articles.jsonl"), 400, 0);
     make_articles(&folder.path().join("new.jsonl"), 60, 1);
     make_ratings(folder.path());
-    let mut commands = commands(README);
-    assert!(commands.len() >= 18, "the README lost its commands: {commands:?}");
-    // It takes a minute, and another test runs it as it stands.
-    commands.retain(|command| !command.starts_with(ELSEWHERE));
-    assert!(README.contains(ELSEWHERE) && include_str!("reproduce.rs").contains(&ELSEWHERE[5..]));
+    let commands = commands(README);
+    assert!(commands.len() >= 12, "the README lost its commands: {commands:?}");
     for command in commands {
         let output = run(folder.path(), command);
         assert!(!output.is_empty(), "{command} said nothing");
     }
     let labels = std::fs::read_to_string(folder.path().join("labels.csv")).unwrap();
     assert_eq!(labels.lines().count(), 601);
+}
+
+#[test]
+fn every_command_about_runs_works() {
+    let folder = tempfile::tempdir().unwrap();
+    make_points(&folder.path().join("points.csv"), 600, 0, false);
+    make_points(&folder.path().join("more.csv"), 300, 1, false);
+    make_points(&folder.path().join("heldout.csv"), 100, 2, false);
+    let commands = commands(RUNS);
+    assert_eq!(commands.len(), 5, "{commands:?}");
+    for command in commands {
+        assert!(!run(folder.path(), command).is_empty(), "{command} said nothing");
+    }
+}
+
+#[test]
+fn the_command_of_the_experiments_is_the_one_that_is_tested() {
+    assert_eq!(commands(REPRODUCE).len(), 1);
+    assert!(REPRODUCE.contains(ELSEWHERE) && README.contains(ELSEWHERE));
+    assert!(include_str!("reproduce.rs").contains(&ELSEWHERE[5..]));
 }
 
 #[test]
@@ -178,12 +197,12 @@ fn every_command_about_pages_works() {
 }
 
 #[test]
-fn the_configuration_file_of_the_readme_works() {
+fn the_configuration_file_of_the_page_about_runs_works() {
     let folder = tempfile::tempdir().unwrap();
     make_points(&folder.path().join("points.csv"), 600, 0, true);
-    let begin = README.find("```toml\n").expect("a TOML example") + "```toml\n".len();
-    let length = README[begin..].find("```").expect("its end");
-    std::fs::write(folder.path().join("run.toml"), &README[begin..begin + length]).unwrap();
+    let begin = RUNS.find("```toml\n").expect("a TOML example") + "```toml\n".len();
+    let length = RUNS[begin..].find("```").expect("its end");
+    std::fs::write(folder.path().join("run.toml"), &RUNS[begin..begin + length]).unwrap();
     run(folder.path(), "lehr fit gmm points.csv --config run.toml -o run");
     let config = std::fs::read_to_string(folder.path().join("run/config.json")).unwrap();
     let config: serde_json::Value = serde_json::from_str(&config).unwrap();

@@ -35,9 +35,8 @@ pub const REPRODUCE: &str = "Examples:\n  \
     lehr reproduce all --quick -o out\n  \
     lehr reproduce fig3 -o out\n  \
     lehr reproduce fig1 --data DIR --runs 5 -o out\n\n\
-    MovieLens and the news corpora are not ours to ship: the README says where to\n\
-    get them. An interrupted command goes on where it stopped when it is given\n\
-    again.";
+    MovieLens and the news corpora are not ours to ship; docs/paper/reproduce.md\n\
+    says where to get them. Run the same command again to continue an interrupted one.";
 
 pub const RECOMMEND: &str = "\
 mean is for what a user will like most now. ucb prefers items of which the model
