@@ -8,6 +8,23 @@ _ACTIONS = {
     "transform": "transform or partial_fit",
 }
 
+__all__ = [
+    "BrokenError",
+    "DataError",
+    "DivergedError",
+    "FileError",
+    "ForbiddenFileError",
+    "FormatError",
+    "LehrError",
+    "MissingFileError",
+    "MissingPackageError",
+    "MissingRunError",
+    "OutOfMemoryError",
+    "RunError",
+    "SettingError",
+    "WorkerError",
+]
+
 
 def _made(name, parts, of_file, rest):
     """The error of the class `name` with a message in `parts`; the compiled part calls this."""

@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     "guide/topics.md",
     "guide/clusters.md",
-    "guide/recommendations_python.md",
+    "guide/recommendations.md",
     "guide/coming_from.md",
     "guide/sweeps.md",
 ]
