@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -239,6 +240,12 @@ class PmfReadout:
         titles = None if texts is None else {str(item): str(title) for item, title in dict(texts).items()}
         chosen = None if users is None else [str(user) for user in users]
         self._write_report(path, self._core.report(self._threads(), data, titles, chosen))
+
+    def _chart_numbers(self, X=None):
+        """The numbers of the charts of that page, by their names."""
+        check_is_fitted(self, "_core")
+        data = None if X is None else self._ratings_of(X)
+        return json.loads(self._core.chart_numbers(self._threads(), data))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute the mean log predictive density of ratings, for `cross_val_score` and the like; higher is better.

@@ -1,4 +1,4 @@
-"""Pictures of fits: the bound, the words of topics, the clusters of a mixture, the scores of a sweep.
+"""Pictures of fits: the bound, words, sizes and shares of topics, clusters, calibration, the scores of a sweep.
 
 matplotlib is imported when a picture is drawn, not before. Every function draws into the axes that it is given,
 or into new ones, and returns them.
@@ -12,7 +12,8 @@ import numpy as np
 
 from ._data import is_path
 from ._lda import LatentDirichletAllocation
-from ._settings import either
+from ._pmf import ProbabilisticMatrixFactorization
+from ._settings import choice, either
 from ._topics import word_names
 from .errors import DataError, MissingPackageError, SettingError
 
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from ._mixture import BayesianGaussianMixture
     from ._sweep import Sweep
 
-__all__ = ["bound", "clusters", "sweep", "topics"]
+__all__ = ["bound", "clusters", "ratings", "sweep", "topic_shares", "topic_sizes", "topics"]
+
+# The colours of `lehr report` and of `lehr plot` (Okabe and Ito), which colour-blind people can tell apart.
+_PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442")
 
 _ACROSS = {"step": "step", "seconds": "seconds", "items": "items seen"}
 
@@ -38,6 +42,11 @@ def _matplotlib():
     except ImportError as error:
         raise MissingPackageError("lehr.plot needs matplotlib; install it with: pip install matplotlib") from error
     return matplotlib
+
+
+def _colour(n):
+    """The palette's colour number `n`, starting again after the last."""
+    return _PALETTE[n % len(_PALETTE)]
 
 
 def _axes(ax):
@@ -92,6 +101,8 @@ def bound(model_or_trace: Any, *, x: str = "step", first: int = 1, ax: Axes | No
     label = line.pop("label", "best start" if len(ends) > 1 else None)
     # One observation alone makes no line, so it gets a dot.
     line = {"marker": "o" if rows.sum() == 1 else None, "zorder": 3, **line}
+    if not {"color", "c"} & set(line):
+        line["color"] = _colour(0)
     (strong,) = ax.plot(trace[x][rows], trace["bound"][rows], label=label, **line)
     for number, restart in enumerate(r for r in ends if r != best):
         other = drawn & (trace["restart"] == restart)
@@ -119,6 +130,8 @@ def topics(
     ax: Any = None,
 ) -> NDArray[Any]:
     """Draw the words of each topic as bars, the largest topic first; its title says which share of all words it has.
+
+    Of very many topics :func:`topic_sizes` is easier to read.
 
     Parameters
     ----------
@@ -151,8 +164,7 @@ def topics(
     >>> len(axes)
     2
     """
-    if not isinstance(model, LatentDirichletAllocation):
-        raise TypeError(f"topics() draws a LatentDirichletAllocation, and this is a {type(model).__name__}")
+    _check_topics(model, "topics")
     names = word_names(model, feature_names)
     size = model.components_.sum(axis=1)
     chance = model.components_ / size[:, None]
@@ -164,7 +176,7 @@ def topics(
         raise SettingError("ax", f"{len(axes)} axes", f"there are {len(shown)} topics; give one for each of them")
     for here, k in zip(axes, shown):
         words = np.argsort(-rank[k], kind="stable")[:n_words]
-        here.barh(np.arange(len(words)), chance[k, words], height=0.72)
+        here.barh(np.arange(len(words)), chance[k, words], height=0.72, color=_colour(0))
         here.set_yticks(np.arange(len(words)), labels=names[words])
         here.invert_yaxis()
         here.set_title(f"topic {k} ({100 * size[k] / size.sum():.0f} %)", fontsize="medium", loc="left")
@@ -173,6 +185,206 @@ def topics(
         for side in ("top", "right", "left"):
             here.spines[side].set_visible(False)
     return axes[: len(shown)]
+
+
+def topic_sizes(
+    model: LatentDirichletAllocation,
+    *,
+    feature_names: Any = None,
+    n_words: int = 8,
+    n_topics: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the share that each topic has of all words, beside its first words: a list that stays readable at 100 topics.
+
+    Parameters
+    ----------
+    model : LatentDirichletAllocation
+        A fitted topic model.
+    feature_names : array-like of str, default=None
+        The words, such as ``vectorizer.get_feature_names_out()``. Not needed if the model knows them.
+    n_words : int, default=8
+        How many words of each topic, the most probable ones.
+    n_topics : int, default=None
+        How many topics, from the largest; None is all of them.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure, higher for more topics.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import lehr, numpy as np
+    >>> X = np.random.default_rng(0).poisson(1.0, size=(40, 3))
+    >>> lda = lehr.LatentDirichletAllocation(2, random_state=0).fit(X)
+    >>> ax = lehr.plot.topic_sizes(lda, feature_names=["cat", "dog", "fish"])
+    >>> len(ax.patches)
+    2
+    """
+    _check_topics(model, "topic_sizes")
+    names = word_names(model, feature_names)
+    size = model.components_.sum(axis=1)
+    share = 100 * size / size.sum()
+    shown = np.argsort(-size, kind="stable")[:n_topics]
+    if ax is None:
+        high = 0.8 + 0.2 * len(shown)
+        _, ax = _matplotlib().pyplot.subplots(figsize=(7.5, max(high, 1.6)), layout="constrained")
+    ax.barh(np.arange(len(shown)), share[shown], height=0.75, color=_colour(0))
+    words = (" ".join(map(str, names[np.argsort(-model.components_[k], kind="stable")[:n_words]])) for k in shown)
+    ax.set_yticks(np.arange(len(shown)), labels=[f"{text}   {k}" for text, k in zip(words, shown)], fontsize="small")
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.tick_params(left=False)
+    ax.set_xlabel("share of words, in percent")
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def topic_shares(
+    model: LatentDirichletAllocation, X: Any, by: Any, *, n_topics: int = 8, ax: Axes | None = None
+) -> Axes:
+    """Draw the mean share of topics in groups of documents: a line for each topic over time, else bars by group.
+
+    Parameters
+    ----------
+    model : LatentDirichletAllocation
+        A fitted topic model.
+    X : documents
+        The documents, in any form that `transform` takes.
+    by : array-like
+        What each document belongs to. Dates (of numpy, pandas or Python) are gathered by month.
+    n_topics : int, default=8
+        How many topics, those whose shares differ most.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import lehr, numpy as np
+    >>> X = np.random.default_rng(0).poisson(1.0, size=(40, 3))
+    >>> lda = lehr.LatentDirichletAllocation(2, random_state=0).fit(X)
+    >>> ax = lehr.plot.topic_shares(lda, X, by=["sports", "politics"] * 20)
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['politics', 'sports']
+    """
+    _check_topics(model, "topic_shares")
+    theta = model.transform(X)
+    groups = np.asarray(by)
+    if groups.ndim != 1 or len(groups) != len(theta):
+        raise SettingError("by", f"shape {groups.shape}", f"there are {len(theta)} documents; give one value for each")
+    if groups.dtype.kind == "O" and len(groups) and hasattr(groups[0], "isoformat"):
+        groups = groups.astype("datetime64[D]")
+    in_time = groups.dtype.kind == "M"
+    groups = groups.astype("datetime64[M]") if in_time else groups.astype(str)
+    names, member = np.unique(groups, return_inverse=True)
+    shares = np.array([100 * theta[member == group].mean(axis=0) for group in range(len(names))])
+    shown = np.argsort(-np.ptp(shares, axis=0), kind="stable")[:n_topics]
+    ax = _axes(ax)
+    for place, k in enumerate(shown):
+        style = {"color": _colour(place), "label": f"topic {k}"}
+        if in_time:
+            ax.plot(names, shares[:, k], marker="o" if len(names) == 1 else None, **style)
+        else:
+            width = 0.8 / len(shown)
+            ax.bar(np.arange(len(names)) + (place - (len(shown) - 1) / 2) * width, shares[:, k], 0.9 * width, **style)
+    if not in_time:
+        ax.set_xticks(np.arange(len(names)), labels=names)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("mean share, in percent")
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return ax
+
+
+def _check_topics(model, whom):
+    if not isinstance(model, LatentDirichletAllocation):
+        raise TypeError(f"{whom}() draws a LatentDirichletAllocation, and this is a {type(model).__name__}")
+
+
+def ratings(
+    model: ProbabilisticMatrixFactorization, X: Any = None, *, what: str = "calibration", ax: Axes | None = None
+) -> Axes:
+    """Draw how far a matrix factorisation can be trusted, as the page of `model.report` does.
+
+    Parameters
+    ----------
+    model : ProbabilisticMatrixFactorization
+        A fitted model.
+    X : ratings, default=None
+        Ratings to test on, in any form that `fit` takes; those that the model was fitted to are left out. Not needed for
+        'relevance'.
+    what : {'calibration', 'errors', 'relevance'}, default='calibration'
+        The share of ratings that intervals hold against the share that they shall hold, for all ratings and for the
+        fifths of which the model is surest and least sure; the error by the number of training ratings of the user and
+        of the item; or how much each latent dimension tells apart.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import lehr, numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"user": rng.integers(0, 20, 300), "item": rng.integers(0, 15, 300)}).drop_duplicates()
+    >>> frame["rating"] = 3 + (frame["user"] % 2 == frame["item"] % 2) + 0.3 * rng.normal(size=len(frame))
+    >>> pmf = lehr.ProbabilisticMatrixFactorization(2, random_state=0).fit(frame[:120])
+    >>> ax = lehr.plot.ratings(pmf, frame[120:])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['as it should be', 'all ratings', 'surest fifth', 'least sure fifth']
+    """
+    if not isinstance(model, ProbabilisticMatrixFactorization):
+        raise TypeError(f"ratings() draws a ProbabilisticMatrixFactorization, and this is a {type(model).__name__}")
+    draw = choice("what", what, {"calibration": _calibration, "errors": _errors, "relevance": _relevance})
+    if X is None and draw is not _relevance:
+        raise DataError(f"{what} is measured on ratings that the model was not fitted to; give some as X")
+    charts = model._chart_numbers(X)
+    if draw is not _relevance and "calibration" not in charts:
+        raise DataError("X has no rating that the model was not fitted to; give others")
+    ax = _axes(ax)
+    draw(charts, ax)
+    return ax
+
+
+def _calibration(charts, ax):
+    rows = charts["calibration"]["rows"]
+    ax.plot([0, 100], [0, 100], color="0.5", linewidth=1, linestyle="--", label="as it should be")
+    for name, colour in (("all", 0), ("surest fifth", 2), ("least sure fifth", 1)):
+        points = np.array([row[1:] for row in rows if row[0] == name], dtype=float)
+        if len(points):
+            label = "all ratings" if name == "all" else name
+            ax.plot(points[:, 0], points[:, 1], color=_colour(colour), linewidth=1.8 if name == "all" else 1.3, label=label)
+    ax.set(xlim=(0, 100), ylim=(0, 100), xlabel="level of the interval, in percent", ylabel="ratings inside, in percent")
+    ax.legend(frameon=False)
+
+
+def _errors(charts, ax):
+    rows = charts["by-count"]["rows"]
+    counts = sorted({row[1] for row in rows}, key=lambda count: int(str(count).split()[0]))
+    for place, who in enumerate(("of the user", "of the item")):
+        own = {row[1]: row[3] for row in rows if row[0] == who}
+        at = [counts.index(count) for count in own]
+        ax.bar(np.array(at) + 0.4 * place - 0.2, list(own.values()), 0.38, color=_colour(4 * place), label=who)
+    ax.set_xticks(np.arange(len(counts)), labels=counts)
+    ax.set(xlabel="training ratings", ylabel="RMSE")
+    ax.legend(frameon=False)
+
+
+def _relevance(charts, ax):
+    dims, variances = zip(*charts["relevance"]["rows"], strict=True)
+    ax.bar(dims, variances, 0.8, color=_colour(0))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="dimension", ylabel="prior variance of items")
 
 
 def _grid(n, n_words):
@@ -258,8 +470,8 @@ def clusters(
     used = used[np.argsort(-sizes, kind="stable")]
     every = -(-len(flat) // max_points)
     style = {"s": 12, "alpha": 0.6, "linewidths": 0, **points}
-    for place, k in enumerate(used):
-        colour = f"C{place % 10}"
+    for k in used:
+        colour = _colour(k)
         own = flat[::every][labels[::every] == k]
         ax.scatter(own[:, 0], own[:, 1], **{"color": colour, **style})
         ax.add_patch(_ellipse(matplotlib, means[k], spreads[k], n_std, colour))
@@ -301,7 +513,7 @@ def sweep(found: "Sweep", *, ax: "Axes | None" = None) -> "Axes":
     score, error = ("heldout", "heldout_se") if found.by_ == "heldout" else ("bound", "bound_sd")
     shapes = found.get("covariance_type", np.full(len(found["n_components"]), "", dtype=object))
     for place, shape in enumerate(dict.fromkeys(shapes)):
-        rows, colour = shapes == shape, f"C{place % 10}"
+        rows, colour = shapes == shape, _colour(place)
         sizes, values = found["n_components"][rows], found[score][rows]
         errors = np.nan_to_num(found[error][rows])
         ax.errorbar(sizes, values, errors, color=colour, capsize=3, label=shape or None, zorder=2)

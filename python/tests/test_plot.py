@@ -108,6 +108,89 @@ def test_topics_have_axes_of_their_own(counts):
     assert len(lehr.plot.topics(lda, feature_names=names, n_topics=1)) == 1
 
 
+def test_eighty_topics_are_a_list_that_can_be_read():
+    rng = np.random.default_rng(0)
+    lda = lehr.LatentDirichletAllocation(80, max_iter=1, random_state=0).fit(rng.poisson(0.3, size=(200, 120)))
+    names = [f"word{i}" for i in range(120)]
+    ax = lehr.plot.topic_sizes(lda, feature_names=names, n_words=3)
+    assert len(ax.patches) == 80
+    size = lda.components_.sum(axis=1)
+    order = np.argsort(-size, kind="stable")
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(100 * size[order] / size.sum())
+    first = order[0]
+    words = " ".join(names[w] for w in np.argsort(-lda.components_[first], kind="stable")[:3])
+    assert ax.get_yticklabels()[0].get_text() == f"{words}   {first}"
+    # No two rows of text lie over each other.
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert all(upper.y0 >= lower.y1 - 1 for upper, lower in zip(boxes, boxes[1:]))
+    assert min(box.x0 for box in boxes) >= 0
+    assert len(lehr.plot.topic_sizes(lda, feature_names=names, n_topics=5).patches) == 5
+
+
+def test_shares_by_group_are_means(counts):
+    pandas = pytest.importorskip("pandas")
+    lda = lehr.LatentDirichletAllocation(3, random_state=0).fit(counts)
+    theta, kind = 100 * lda.transform(counts), np.resize(["b", "a", "b"], len(counts))
+    ax = lehr.plot.topic_shares(lda, counts, kind)
+    heights = {text.get_text(): [bar.get_height() for bar in bars] for text, bars in zip(ax.get_legend().get_texts(), ax.containers)}
+    for k in range(3):
+        assert heights[f"topic {k}"] == pytest.approx([theta[kind == "a", k].mean(), theta[kind == "b", k].mean()])
+    days = pandas.to_datetime(np.resize(["2026-01-03", "2026-01-30", "2026-03-01"], len(counts)))
+    for dates in (days, list(days.to_pydatetime()), [day.date() for day in days.to_pydatetime()]):
+        ax = lehr.plot.topic_shares(lda, counts, dates, n_topics=2)
+        assert len(ax.lines) == 2 and len(ax.lines[0].get_xdata()) == 2
+    with pytest.raises(SettingError, match=f"there are {len(counts)} documents; give one value for each"):
+        lehr.plot.topic_shares(lda, counts, kind[:-1])
+
+
+def test_ratings_have_the_numbers_of_the_page(ratings):
+    pmf = lehr.ProbabilisticMatrixFactorization(2, max_iter=20, random_state=0).fit(ratings)
+    ax = lehr.plot.ratings(pmf, what="relevance")
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx(pmf.item_variances_, rel=1e-6)
+    with pytest.raises(DataError, match="give some as X"):
+        lehr.plot.ratings(pmf)
+    with pytest.raises(DataError, match="no rating that the model was not fitted to"):
+        lehr.plot.ratings(pmf, ratings)
+    with pytest.raises(SettingError, match="must be 'calibration', 'errors' or 'relevance'"):
+        lehr.plot.ratings(pmf, what="bias")
+    with pytest.raises(TypeError, match="draws a ProbabilisticMatrixFactorization"):
+        lehr.plot.ratings(lehr.LatentDirichletAllocation(2))
+
+
+def test_intervals_and_errors_are_those_of_new_ratings():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame({"user": rng.integers(0, 40, 1500), "item": rng.integers(0, 30, 1500)}).drop_duplicates()
+    frame["rating"] = 3 + (frame["user"] % 2 == frame["item"] % 2) + 0.4 * rng.normal(size=len(frame))
+    train, test = frame[::2], frame[1::2]
+    pmf = lehr.ProbabilisticMatrixFactorization(2, random_state=0).fit(train)
+    ax = lehr.plot.ratings(pmf, test)
+    line = next(line for line in ax.lines if line.get_label() == "all ratings")
+    coverage = dict(zip(line.get_xdata(), line.get_ydata()))
+    scores = pmf.heldout_scores(test)
+    assert [coverage[level] for level in (50, 80, 95)] == pytest.approx(100 * np.array(list(scores["coverage"])), rel=1e-5)
+    ax = lehr.plot.ratings(pmf, test, what="errors")
+    rated = train["user"].value_counts()
+    counts = [text.get_text() for text in ax.get_xticklabels()]
+    low, high = map(int, counts[-1].split(" to "))
+    own = test[test["user"].map(rated).between(low, high)]
+    error = own["rating"] - pmf.predict(own["user"], own["item"])
+    (bars, *_) = ax.containers
+    assert bars[-1].get_height() == pytest.approx(np.sqrt((error**2).mean()), rel=1e-3)
+
+
+def test_colours_are_those_of_the_page(mixture, blobs, counts):
+    assert lehr.plot.bound(mixture).lines[0].get_color() == "#0072b2"
+    assert lehr.plot.bound(mixture, color="red").lines[0].get_color() == "red"
+    page = mixture._core.report(1, None, None)
+    for colour in ("#0072b2", "#d55e00", "#009e73"):
+        assert f'fill="{colour}"' in page and colour in lehr.plot._PALETTE
+    ax = lehr.plot.clusters(mixture, blobs)
+    drawn = {matplotlib.colors.to_hex(ellipse.get_edgecolor()) for ellipse in ellipses(ax)}
+    assert drawn <= {lehr.plot._colour(k) for k in range(4)}
+
+
 def test_relevance_puts_what_is_everywhere_behind():
     # Word 0 is the most frequent one of both topics; words 1 and 2 have a topic each.
     begin = np.array([[50.0, 30.0, 0.1], [50.0, 0.1, 30.0]])

@@ -80,6 +80,7 @@ fn obey(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Transform(args) => commands::transform::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Report(args) => commands::report::run(args),
+        Command::Plot(args) => commands::plot::run(args),
         Command::Partial(args) => commands::partial::run(args),
         Command::Compare(args) => commands::compare::run(args),
         Command::Topics(args) => commands::topics::run(args),

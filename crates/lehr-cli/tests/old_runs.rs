@@ -3,29 +3,10 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use common::Place;
-
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs")
-}
-
-/// A copy of a kept run whose data are where the test is.
-fn open(place: &Place, version: &str, run: &str) {
-    fs::create_dir_all(place.path(run)).unwrap();
-    for entry in fs::read_dir(fixtures().join(version).join(run)).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, place.path(run).join(path.file_name().unwrap())).unwrap();
-    }
-    let config = format!("{run}/config.json");
-    let text = String::from_utf8(place.read(&config)).unwrap();
-    let folder = place.path("").canonicalize().unwrap();
-    let folder = serde_json::to_string(&folder).unwrap();
-    place.write(&config, text.replace("\"/data", folder.trim_end_matches(['"', '/'])));
-}
+use common::{Place, fixtures};
 
 /// Equal up to a relative difference.
 fn close(found: &Value, expected: &Value, far: f64, what: &str) {
@@ -65,7 +46,7 @@ fn runs_of_every_version_open_score_and_go_on() {
             let killed = &format!("{model}-killed");
             let ended = &format!("{model}-ended");
             for run in [killed, ended] {
-                open(&place, &version, run);
+                place.kept_run(&version, run);
                 place.ok(&format!("show {run}"));
                 place.ok(&format!("eval {run} {file}"));
             }

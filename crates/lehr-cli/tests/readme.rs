@@ -188,7 +188,7 @@ fn every_command_about_pages_works() {
     make_articles(&folder.path().join("articles.jsonl"), 200, 0);
     make_ratings(folder.path());
     let commands = commands(REPORT);
-    assert_eq!(commands.len(), 11, "{commands:?}");
+    assert_eq!(commands.len(), 16, "{commands:?}");
     for command in commands {
         assert!(!run(folder.path(), command).is_empty(), "{command} said nothing");
     }

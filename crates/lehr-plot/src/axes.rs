@@ -77,14 +77,22 @@ impl Axes {
                 ys.include(p.1);
             });
         }
-        let grouped = panel.series.iter().any(Series::is_grouped);
+        let any = |is: fn(&Series) -> bool| panel.series.iter().any(is);
+        let (grouped, stacked) = (any(Series::is_grouped), any(Series::is_stacked));
+        // Room for half a group on either side.
         if grouped {
-            // Room for half a group on either side.
             let half = spacing(panel) / 2.0;
             (xs.lo, xs.hi) = (xs.lo - half, xs.hi + half);
         }
-        let (x_lo, x_hi) = xs.range(panel.x_range, if grouped { 0.0 } else { 0.03 });
-        let (mut y_lo, y_hi) = ys.range(panel.y_range, 0.05);
+        if stacked {
+            let half = spacing(panel) / 2.0;
+            (ys.lo, ys.hi) = (ys.lo - half, ys.hi + half);
+        }
+        let (mut x_lo, x_hi) = xs.range(panel.x_range, if grouped { 0.0 } else { 0.03 });
+        let (mut y_lo, y_hi) = ys.range(panel.y_range, if stacked { 0.0 } else { 0.05 });
+        if stacked && xs.lo >= 0.0 && panel.x_range.is_none() && !panel.x_log {
+            x_lo = 0.0;
+        }
         let bars = panel.series.iter().any(|s| matches!(s.mark, Mark::Bars(_)));
         if bars && ys.lo >= 0.0 && panel.y_range.is_none() && !panel.y_log {
             y_lo = 0.0;
@@ -113,11 +121,16 @@ impl Axes {
             let (at, labels) = panel.x_names.iter().cloned().unzip();
             return Ticks { at, labels, ..Ticks::default() };
         }
-        self.x.ticks(52.0, 10.0, |label| text::width(label, TICK_SIZE))
+        let ticks = self.x.ticks(52.0, 10.0, |label| text::width(label, TICK_SIZE));
+        if panel.x_whole { ticks.whole() } else { ticks }
     }
 
-    /// Ticks of the vertical axis.
-    pub fn y_ticks(&self) -> Ticks {
+    /// Ticks of the vertical axis, or the panel's names where it has them.
+    pub fn y_ticks(&self, panel: &Panel) -> Ticks {
+        if !panel.y_names.is_empty() {
+            let (at, labels) = panel.y_names.iter().cloned().unzip();
+            return Ticks { at, labels, ..Ticks::default() };
+        }
         self.y.ticks(38.0, 6.0, |_| TICK_SIZE)
     }
 }
@@ -189,16 +202,24 @@ fn corners(series: &Series, mut see: impl FnMut(Point)) {
         Mark::Boxes(samples) => {
             samples.iter().for_each(|(x, sample)| sample.iter().for_each(|v| see((*x, *v))));
         }
+        Mark::Rows(lengths) => {
+            for p in lengths {
+                see(*p);
+                see((0.0, p.1));
+            }
+        }
+        Mark::Words(words) => words.iter().for_each(|(at, _)| see(*at)),
     }
 }
 
-/// The smallest distance between neighbouring positions of bars and boxes in the panel.
+/// The smallest distance between neighbouring positions of bars and boxes in the panel, or heights of bars that lie.
 pub fn spacing(panel: &Panel) -> f64 {
     let mut at: Vec<f64> = Vec::new();
     for series in &panel.series {
         match &series.mark {
             Mark::Bars(heights) => at.extend(heights.iter().map(|p| p.0)),
             Mark::Boxes(samples) => at.extend(samples.iter().map(|s| s.0)),
+            Mark::Rows(lengths) => at.extend(lengths.iter().map(|p| p.1)),
             _ => {}
         }
     }

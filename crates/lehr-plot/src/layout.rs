@@ -78,7 +78,10 @@ impl<'a> Sheet<'a> {
     /// Measures a panel for a plotting area of the given size.
     fn new(panel: &'a Panel, plot: (f64, f64)) -> Self {
         let axes = Axes::of(panel, plot);
-        let (x_ticks, y_ticks) = (axes.x_ticks(panel), axes.y_ticks());
+        let (x_ticks, y_ticks) = match panel.bare {
+            true => Default::default(),
+            false => (axes.x_ticks(panel), axes.y_ticks(panel)),
+        };
         let shapes = marks::shapes(panel, &axes);
         let legend = legend::place(panel, &shapes, plot);
         let wide = |label: &String| text::width(label, TICK_SIZE);
@@ -155,14 +158,18 @@ impl<'a> Sheet<'a> {
     /// Draws grid, spines, ticks, their labels and the names of the axes.
     fn frame(&self, scene: &mut Scene) {
         let (w, h) = self.plot;
+        if self.panel.bare {
+            return;
+        }
         scene.open(Group::Named("frame"));
         let xs: Vec<f64> = self.x_ticks.at.iter().map(|v| self.axes.x.place(*v)).collect();
         let ys: Vec<f64> = self.y_ticks.at.iter().map(|v| h - self.axes.y.place(*v)).collect();
         let named = !self.panel.x_names.is_empty();
+        let rows_named = !self.panel.y_names.is_empty();
         for x in xs.iter().filter(|_| !named) {
             scene.line((*x, 0.0), (*x, h), &GRID);
         }
-        for y in &ys {
+        for y in ys.iter().filter(|_| !rows_named) {
             scene.line((0.0, *y), (w, *y), &GRID);
         }
         scene.line((0.0, 0.0), (0.0, h), &FRAME);
@@ -177,7 +184,9 @@ impl<'a> Sheet<'a> {
             }
         }
         for (y, label) in ys.iter().zip(&self.y_ticks.labels) {
-            scene.line((-TICK, *y), (0.0, *y), &FRAME);
+            if !rows_named {
+                scene.line((-TICK, *y), (0.0, *y), &FRAME);
+            }
             scene.text((-TICK - TICK_GAP, *y), TICK_SIZE, Anchor::End, FAINT, label);
         }
         for x in self.x_ticks.minor.iter().map(|v| self.axes.x.place(*v)) {

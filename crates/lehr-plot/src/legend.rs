@@ -91,10 +91,11 @@ fn swatch(scene: &mut Scene, series: &Series, colour: Colour, x: f64, y: f64) {
         Mark::Ellipse { .. } => {
             scene.add(Item::Ellipse(middle, (9.0, 5.0), Look::both(fill, solid)));
         }
-        Mark::Bars(_) | Mark::Boxes(_) => {
+        Mark::Bars(_) | Mark::Boxes(_) | Mark::Rows(_) => {
             let edge = Stroke::round(colour, series.size.min(1.3), 1.0, &[]);
             let area = Rect { x, y: y - 5.0, w: SWATCH, h: 10.0 };
             scene.add(Item::Rect(area, 0.0, Look::both(fill, edge)));
         }
+        Mark::Words(_) => scene.text(middle, SIZE, Anchor::Middle, TEXT, "a"),
     }
 }

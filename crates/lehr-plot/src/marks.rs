@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use crate::Panel;
 use crate::axes::{Axes, Rect, spacing};
 use crate::colour::Colour;
-use crate::scene::{Fill, Group, Item, Look, Scene, Stroke};
+use crate::scene::{Anchor, Fill, Group, Item, Look, Scene, Stroke};
 use crate::series::{BoxStats, Mark, Point, Series};
 
 /// Share of the distance between positions that a group of bars or boxes fills.
@@ -24,18 +24,20 @@ pub struct Shape {
     dots: Vec<Point>,
     /// Bars, or the frames of boxes.
     rects: Vec<Rect>,
+    /// Words and their middles.
+    words: Vec<(Point, String)>,
 }
 
 /// Every series of a panel in pixels, with its colour.
 pub fn shapes(panel: &Panel, axes: &Axes) -> Vec<(Shape, Colour)> {
-    let groups = panel.series.iter().filter(|s| s.is_grouped()).count();
+    let groups = panel.series.iter().filter(|s| s.is_grouped() || s.is_stacked()).count();
     let slot = GROUP * spacing(panel) / groups.max(1) as f64;
     let (mut group, mut automatic) = (0, 0);
     let mut out = Vec::with_capacity(panel.series.len());
     for series in &panel.series {
         let middle = (group as f64 - (groups.max(1) - 1) as f64 / 2.0) * slot;
         let shape = shape(series, axes, (middle - slot / 2.0, middle + slot / 2.0));
-        group += usize::from(series.is_grouped());
+        group += usize::from(series.is_grouped() || series.is_stacked());
         let colour = series.colour.unwrap_or_else(|| {
             automatic += 1;
             Colour::nth(automatic - 1)
@@ -45,7 +47,7 @@ pub fn shapes(panel: &Panel, axes: &Axes) -> Vec<(Shape, Colour)> {
     out
 }
 
-/// One series in pixels; `slot` is where its bars or boxes lie relative to their position.
+/// One series in pixels; `slot` is where its bars or boxes lie relative to their position or, if they lie, how far below.
 fn shape(series: &Series, axes: &Axes, slot: (f64, f64)) -> Shape {
     let mut shape = Shape::default();
     match &series.mark {
@@ -67,6 +69,16 @@ fn shape(series: &Series, axes: &Axes, slot: (f64, f64)) -> Shape {
                 let corners = ((x + slot.0, 0.0), (x + slot.1, *height));
                 shape.rects.extend(rect(axes, corners, 0.06));
             }
+        }
+        Mark::Rows(lengths) => {
+            for (length, y) in lengths {
+                let corners = [(0.0, y - slot.0), (*length, y - slot.1)].map(|p| axes.pixel(p));
+                shape.rects.extend(lying(corners, 0.06));
+            }
+        }
+        Mark::Words(words) => {
+            let pixels = words.iter().map(|(at, text)| (axes.pixel(*at), text.clone()));
+            shape.words = pixels.filter(|(p, _)| p.0.is_finite() && p.1.is_finite()).collect();
         }
         Mark::Boxes(samples) => {
             for (x, sample) in samples {
@@ -130,6 +142,18 @@ fn rect(axes: &Axes, corners: (Point, Point), inset: f64) -> Option<Rect> {
     drawable.then_some(rect)
 }
 
+/// The rectangle between two corners in pixels, `inset` by a share of its height.
+fn lying([p, q]: [Point; 2], inset: f64) -> Option<Rect> {
+    let h = (p.1 - q.1).abs();
+    let rect = Rect {
+        x: p.0.min(q.0),
+        y: p.1.min(q.1) + h * inset,
+        w: (p.0 - q.0).abs(),
+        h: h * (1.0 - 2.0 * inset),
+    };
+    [p.0, p.1, q.0, q.1].iter().all(|v| v.is_finite()).then_some(rect)
+}
+
 /// A box with its median, whiskers and outliers between two horizontal positions.
 fn boxes(shape: &mut Shape, axes: &Axes, slot: (f64, f64), stats: &BoxStats) {
     let [low, median, high] = stats.quartiles;
@@ -153,7 +177,10 @@ fn boxes(shape: &mut Shape, axes: &Axes, slot: (f64, f64), stats: &BoxStats) {
 impl Shape {
     /// Whether nothing of the series can be drawn.
     pub fn is_empty(&self) -> bool {
-        self.strokes.iter().all(Vec::is_empty) && self.dots.is_empty() && self.rects.is_empty()
+        self.strokes.iter().all(Vec::is_empty)
+            && self.dots.is_empty()
+            && self.rects.is_empty()
+            && self.words.is_empty()
     }
 
     /// Whether any ink of the shape falls inside `area`.
@@ -193,11 +220,13 @@ pub fn draw(scene: &mut Scene, series: &Series, shape: &Shape, colour: Colour) {
         Mark::Ellipse { .. } => "ellipse",
         Mark::Bars(_) => "bars",
         Mark::Boxes(_) => "boxes",
+        Mark::Rows(_) => "rows",
+        Mark::Words(_) => "words",
     };
     scene.open(Group::Named(kind));
     let fill = Fill(colour, series.opacity);
     let outline = match &series.mark {
-        Mark::Bars(_) => Stroke::plain(colour, 0.5),
+        Mark::Bars(_) | Mark::Rows(_) => Stroke::plain(colour, 0.5),
         _ => Stroke::round(colour, series.size, 1.0, &series.dash),
     };
     for r in &shape.rects {
@@ -218,6 +247,10 @@ pub fn draw(scene: &mut Scene, series: &Series, shape: &Shape, colour: Colour) {
     let closed = matches!(series.mark, Mark::Ellipse { .. });
     for points in strokes.iter().filter(|s| s.len() > 1) {
         scene.path(points, closed, look.clone());
+    }
+    for (at, words) in &shape.words {
+        let look = Look::both(fill, Stroke::plain(colour, 0.2));
+        scene.text(*at, series.size, Anchor::Middle, look, words);
     }
     if !shape.dots.is_empty() {
         let (radius, opacity) = match &series.mark {

@@ -33,8 +33,14 @@ pub struct Panel {
     pub x_range: Option<(f64, f64)>,
     /// Fixed ends of the vertical axis; by default the data with a margin.
     pub y_range: Option<(f64, f64)>,
+    /// Whether only whole numbers make sense on the horizontal axis, as counts do.
+    pub x_whole: bool,
     /// Named positions instead of numbers on the horizontal axis, as under bars and boxes.
     pub x_names: Vec<(f64, String)>,
+    /// Named heights instead of numbers on the vertical axis, as beside bars that lie.
+    pub y_names: Vec<(f64, String)>,
+    /// Whether there are no axes: places mean something, and their numbers nothing.
+    pub bare: bool,
     /// Whether one unit is as long on both axes, as in a map of 2-D data.
     pub equal_units: bool,
     /// Ranges of x that are shaded, behind everything.
@@ -85,9 +91,28 @@ impl Panel {
         self
     }
 
+    /// Has ticks at whole numbers only on the horizontal axis.
+    pub fn x_whole(mut self) -> Self {
+        self.x_whole = true;
+        self
+    }
+
     /// Names positions `0, 1, 2, …` of the horizontal axis.
     pub fn x_names<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.x_names = names.into_iter().enumerate().map(|(i, n)| (i as f64, n.into())).collect();
+        self
+    }
+
+    /// Names the heights `0, -1, -2, …` of the vertical axis, from the top down.
+    pub fn y_names<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.y_names =
+            names.into_iter().enumerate().map(|(i, n)| (-(i as f64), n.into())).collect();
+        self
+    }
+
+    /// Leaves out the axes.
+    pub fn bare(mut self) -> Self {
+        self.bare = true;
         self
     }
 

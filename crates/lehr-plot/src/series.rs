@@ -1,4 +1,4 @@
-//! What can be drawn in a panel: lines, fans, points, ellipses, bars and boxes.
+//! What can be drawn in a panel: lines, fans, points, ellipses, bars that stand or lie, boxes and words.
 
 use crate::colour::Colour;
 
@@ -32,6 +32,10 @@ pub enum Mark {
     Bars(Vec<Point>),
     /// A box plot of a sample at each position.
     Boxes(Vec<(f64, Vec<f64>)>),
+    /// Bars from zero to a length at given heights.
+    Rows(Vec<Point>),
+    /// Words in the middle of their places.
+    Words(Vec<(Point, String)>),
 }
 
 /// Something drawn in a panel, with its looks.
@@ -45,7 +49,7 @@ pub struct Series {
     pub colour: Option<Colour>,
     /// Opacity between 0 and 1; of the thin lines in a fan, of the interior in an ellipse.
     pub opacity: f64,
-    /// Width of lines and outlines (the mean of a fan), or radius of dots, in pixels.
+    /// Width of lines and outlines (the mean of a fan), radius of dots or height of words, in pixels.
     pub size: f64,
     /// Lengths of dashes and gaps in pixels; empty for a solid line.
     pub dash: Vec<f64>,
@@ -81,6 +85,18 @@ impl Series {
     /// Bars from zero to the height at each position; several such series stand side by side.
     pub fn bars(heights: impl IntoIterator<Item = Point>) -> Self {
         Self::of(Mark::Bars(heights.into_iter().collect()), 1.0, 0.85)
+    }
+
+    /// Bars that lie: from zero to the length at each height, given as `(length, height)`; several such series lie one
+    /// below the other.
+    pub fn rows(lengths: impl IntoIterator<Item = Point>) -> Self {
+        Self::of(Mark::Rows(lengths.into_iter().collect()), 1.0, 0.85)
+    }
+
+    /// Words, each in the middle of its place.
+    pub fn words<T: Into<String>>(words: impl IntoIterator<Item = (Point, T)>) -> Self {
+        let words = words.into_iter().map(|(at, text)| (at, text.into()));
+        Self::of(Mark::Words(words.collect()), 11.0, 1.0)
     }
 
     /// A box plot at each position; several such series stand side by side.
@@ -127,6 +143,11 @@ impl Series {
     /// Whether the series stands beside its like at common positions.
     pub(crate) fn is_grouped(&self) -> bool {
         matches!(self.mark, Mark::Bars(_) | Mark::Boxes(_))
+    }
+
+    /// Whether the series stands above or below its like at common heights.
+    pub(crate) fn is_stacked(&self) -> bool {
+        matches!(self.mark, Mark::Rows(_))
     }
 }
 

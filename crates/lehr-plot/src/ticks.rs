@@ -15,6 +15,20 @@ pub struct Ticks {
     pub note: Option<String>,
 }
 
+impl Ticks {
+    /// Those at whole numbers; all of them if a whole number is none.
+    pub fn whole(mut self) -> Self {
+        let is_whole: Vec<bool> = self.at.iter().map(|at| at.fract() == 0.0).collect();
+        if is_whole.contains(&true) {
+            let mut keep = is_whole.iter();
+            self.at.retain(|_| keep.next() == Some(&true));
+            let mut keep = is_whole.iter();
+            self.labels.retain(|_| keep.next() == Some(&true));
+        }
+        self
+    }
+}
+
 /// A range that can be drawn: finite, ascending, and wide enough to tell its ends apart.
 ///
 /// Anything else (no data, one value, infinities) is widened to something sensible.

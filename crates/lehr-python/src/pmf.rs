@@ -38,6 +38,18 @@ fn names<'py>(py: Python<'py>, ids: &Ids) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
+impl Pmf {
+    /// What a page shows of ratings to test on; of these, those that the model was fitted to are left out.
+    fn tested_on(&self, data: Option<&Ratings>) -> lehr::Result<lehr_report::ratings::Given> {
+        let mut given = lehr_report::ratings::Given::default();
+        if let Some(data) = data {
+            self.fitted.model.check_fits(&data.data, &[])?;
+            given.test = Some(Ok(((*data.data).clone(), "the given ratings".into())));
+        }
+        Ok(given)
+    }
+}
+
 #[pymethods]
 impl Pmf {
     /// Factors and what was learned beside them, as the checkpoint names them; ids and the mean rating.
@@ -69,18 +81,22 @@ impl Pmf {
         users: Option<Vec<String>>,
     ) -> PyResult<String> {
         computed(py, threads, || {
-            let mut given = lehr_report::ratings::Given {
-                titles: titles.unwrap_or_default(),
-                users: users.unwrap_or_default(),
-                ..Default::default()
-            };
-            if let Some(data) = data {
-                self.fitted.model.check_fits(&data.data, &[])?;
-                // Those that the model was fitted to are left out of the test.
-                given.test = Some(Ok(((*data.data).clone(), "the given ratings".into())));
-            }
+            let mut given = self.tested_on(data)?;
+            given.titles = titles.unwrap_or_default();
+            given.users = users.unwrap_or_default();
             lehr_report::one("", &self.fitted, &given)
         })
+    }
+
+    /// The numbers of that page's charts as JSON.
+    #[pyo3(signature = (threads, data=None))]
+    fn chart_numbers(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        data: Option<&Ratings>,
+    ) -> PyResult<String> {
+        computed(py, threads, || lehr_report::numbers(&self.fitted, &self.tested_on(data)?))
     }
 
     /// Means and, if asked for, variances of the ratings of pairs, by names; who or what is unknown is at its prior.

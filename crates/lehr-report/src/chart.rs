@@ -31,6 +31,9 @@ pub struct View {
     pub label: String,
     /// The picture.
     pub svg: String,
+    /// The same for a file of its own.
+    #[serde(skip)]
+    pub figure: Figure,
 }
 
 /// A cell of a chart's numbers.
@@ -79,10 +82,23 @@ pub fn short(x: f64, digits: usize) -> f64 {
 impl Chart {
     /// A chart of one panel, `size` pixels large.
     pub fn new(id: &str, title: &str, panel: Panel, size: (f64, f64)) -> Self {
-        let view = view(id, "", title, panel, size);
+        let mut figure = Figure::new("").with(panel);
+        figure.plot_size = Some(size);
+        Chart::of(id, title, figure)
+    }
+
+    /// A chart of any figure.
+    pub fn of(id: &str, title: &str, figure: Figure) -> Self {
+        let view = view(id, "", title, figure);
         let (id, title) = (id.to_string(), title.to_string());
         let (note, views) = (String::new(), vec![view]);
         Chart { id, title, note, views, columns: Vec::new(), rows: Vec::new() }
+    }
+
+    /// The chart as a figure of its own, with its title; against one of what its views are drawn against.
+    pub fn figure(&self, against: Option<&str>) -> Option<&Figure> {
+        let wanted = |view: &&View| against.is_none_or(|against| view.label == against);
+        self.views.iter().find(wanted).map(|view| &view.figure)
     }
 
     /// How to read it.
@@ -99,12 +115,11 @@ impl Chart {
     }
 }
 
-/// A picture of a panel.
-pub fn view(id: &str, label: &str, title: &str, panel: Panel, size: (f64, f64)) -> View {
-    let mut figure = Figure::new("").with(panel);
-    figure.plot_size = Some(size);
+/// A picture, which a page shows under a title.
+pub fn view(id: &str, label: &str, title: &str, figure: Figure) -> View {
     let name: String = if label.is_empty() { id.into() } else { format!("{id}-{label}") };
-    View { label: label.to_string(), svg: figure.to_element(&name, title) }
+    let svg = figure.to_element(&name, title);
+    View { label: label.to_string(), svg, figure: Figure { title: title.into(), ..figure } }
 }
 
 /// The numbers of a chart, for the scripts.

@@ -2,7 +2,7 @@
 
 use lehr::fit::Observation;
 use lehr::store::Run;
-use lehr_plot::{Colour, Panel, Point, Series, first_drawn};
+use lehr_plot::{Colour, Figure, Panel, Point, Series, first_drawn};
 
 use crate::Reported;
 use crate::chart::{Cell, Chart, view};
@@ -12,7 +12,7 @@ const DRAWN: usize = 400;
 const KEPT: usize = 800;
 
 /// The size of the plots.
-const SIZE: (f64, f64) = (560.0, 240.0);
+const SIZE: (f64, f64) = (440.0, 230.0);
 
 /// What a chart is drawn against, and how an observation has it.
 type Against = (&'static str, &'static str, Box<dyn Fn(&Observation) -> f64>);
@@ -30,10 +30,11 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
         ("seconds", "seconds of work", Box::new(|seen| seen.seconds)),
     ];
     let trace = &run.trace;
+    let quiet = quiet_from::<M>(run);
     let mut charts = Vec::new();
     if trace.iter().filter(|seen| seen.restart == shown).count() > 1 {
         let bound = |seen: &Observation| Some(seen.bound);
-        let noisy = trace.iter().any(is_noisy);
+        let noisy = trace.iter().any(|seen| is_noisy(seen, quiet));
         let mut note = String::new();
         if trace.iter().any(|seen| seen.restart != shown) {
             note += "Every start is a line; the one that was kept is strong. ";
@@ -45,19 +46,34 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
             note += "Shaded: steps with noise. ";
         }
         charts.push(
-            drawn("bound", "Bound (nats, higher is better)", trace, shown, &axes, bound).note(note),
+            drawn("bound", "Bound (nats, higher is better)", trace, (shown, quiet), &axes, bound)
+                .note(note),
         );
     }
     let scored =
         trace.iter().filter(|seen| seen.restart == shown && seen.heldout.is_some()).count();
     if scored > 1 {
-        charts.push(drawn("held-out", score, trace, shown, &axes, |seen| seen.heldout));
+        charts.push(drawn("held-out", score, trace, (shown, quiet), &axes, |seen| seen.heldout));
     }
     charts
 }
 
-fn is_noisy(seen: &Observation) -> bool {
-    seen.effective < seen.batch as f64
+/// From which M on there is no noise: that of every observation if there never is any, none if a step's batch says it.
+fn quiet_from<M: Reported>(run: &Run<M>) -> Option<f64> {
+    let off = matches!(run.config.fit.effective.to_string().as_str(), "off" | "auto");
+    let all = || run.trace.iter().map(|seen| seen.effective);
+    let most = all().fold(0.0, f64::max);
+    match M::BATCH_PER_ROW {
+        _ if off => Some(0.0),
+        // The largest batch of a row is not kept, but the end of the noise has it; if that does not come, all are noisy.
+        true if all().any(|effective| effective < most) => Some(most),
+        true => Some(f64::INFINITY),
+        false => None,
+    }
+}
+
+fn is_noisy(seen: &Observation, quiet: Option<f64>) -> bool {
+    seen.effective < quiet.unwrap_or(seen.batch as f64)
 }
 
 /// Whether this is where a search stood: its winning kicks and its end.
@@ -74,7 +90,7 @@ fn drawn(
     id: &str,
     title: &str,
     trace: &[Observation],
-    shown: u32,
+    (shown, quiet): (u32, Option<f64>),
     axes: &[Against],
     of: impl Fn(&Observation) -> Option<f64>,
 ) -> Chart {
@@ -99,9 +115,12 @@ fn drawn(
         let kept = points(&|seen| seen.restart == shown && seen.run == 0);
         let from = kept.get(first_drawn(&kept)).map_or(f64::NEG_INFINITY, |point| point.0);
         let mut panel = Panel::new("").x_label(*name);
+        if *label == "steps" {
+            panel = panel.x_whole();
+        }
         let last_noisy = trace
             .iter()
-            .filter(|seen| seen.restart == shown && is_noisy(seen))
+            .filter(|seen| seen.restart == shown && is_noisy(seen, quiet))
             .map(x)
             .reduce(f64::max);
         if let Some(last) = last_noisy {
@@ -125,7 +144,9 @@ fn drawn(
         } else {
             title.into()
         };
-        chart.views.push(view(id, label, &said, panel, SIZE));
+        let mut figure = Figure::new("").with(panel);
+        figure.plot_size = Some(SIZE);
+        chart.views.push(view(id, label, &said, figure));
     }
     chart.columns = ["start", "run", "step", "passes", "seconds", id].map(String::from).to_vec();
     let every = trace.len().div_ceil(KEPT).max(1);

@@ -103,7 +103,7 @@ impl Head {
             fact("model", M::heading(run)),
             fact("data", format!("{file}: {}", M::data(run))),
             fact("method", method(&config.fit)),
-            fact("ended", ending(run)),
+            fact("stopped", ending(run)),
         ];
         facts.extend(last.map(|last| {
             let sample = last.bound_sample.map_or(String::new(), |n| {
@@ -113,9 +113,9 @@ impl Head {
         }));
         facts.extend(starts(run).map(|starts| fact("starts", starts)));
         facts.push(fact("seed", config.fit.seed.to_string()));
-        facts.push(fact("begun", date(config.created)));
+        facts.push(fact("started", date(config.created)));
         let fingerprint: String = config.data.fingerprint.chars().take(12).collect();
-        facts.push(fact("data's print", fingerprint));
+        facts.push(fact("fingerprint of the data", fingerprint));
         facts
             .push(fact("made by", format!("lehr {}, {} kernels", config.lehr, config.cpu.kernels)));
         let command = format!(
@@ -131,7 +131,7 @@ impl Head {
             facts,
             numbers: M::numbers(run, last),
             warnings: warnings::<M>(run, last),
-            charts: curves::of(run, shown, M::SCORE),
+            charts: charts(run),
             search,
             kicks,
             settings: settings(run),
@@ -141,6 +141,11 @@ impl Head {
             version: env!("CARGO_PKG_VERSION"),
         }
     }
+}
+
+/// Bound and held-out score of a run.
+pub fn charts<M: Reported>(run: &Run<M>) -> Vec<Chart> {
+    curves::of(run, best_restart(&run.saved), M::SCORE)
 }
 
 fn fact(name: &'static str, value: String) -> Fact {

@@ -33,7 +33,7 @@ pub mod topics;
 pub use again::{configuration, quoted};
 pub use chart::{Cell, Chart, View};
 pub use head::{Number, method};
-pub use several::{Alike, Member, several};
+pub use several::{Member, Several, several};
 pub use sweep::{recommendation, shapes, size_panels, sweep};
 
 use lehr::Result;
@@ -59,16 +59,14 @@ pub trait Reported: Shipped {
     /// What the held-out score is called, if the axis of a chart shall say it.
     const SCORE: &'static str;
 
+    /// Whether every row has its own batch, so that there is no noise before M is as large as the largest of them.
+    const BATCH_PER_ROW: bool = false;
+
     /// What the user should know of this model's fit.
     fn warnings(run: &Run<Self>, last: Option<&Observation>) -> Vec<String>;
 
     /// What the model has to show.
     fn part(run: &Run<Self>, given: &Self::Given) -> Result<Part>;
-
-    /// How much the components or topics of two fits have in common. None if they cannot be compared.
-    fn alike(_a: &Run<Self>, _b: &Run<Self>) -> Option<Alike> {
-        None
-    }
 }
 
 /// What a model has to show.
@@ -94,6 +92,15 @@ impl Part {
         }
     }
 
+    /// Everything that can be drawn.
+    fn pictures(&self) -> Vec<Chart> {
+        let mut all = self.charts().to_vec();
+        if let Part::Topics(topics) = self {
+            all.insert(0, topics.words());
+        }
+        all
+    }
+
     fn charts(&self) -> &[Chart] {
         match self {
             Part::Topics(topics) => &topics.charts,
@@ -108,6 +115,23 @@ pub fn one<M: Reported>(name: &str, run: &Run<M>, given: &M::Given) -> Result<St
     let head = head::Head::of(name, run);
     let part = M::part(run, given)?;
     page::of_one(head, part)
+}
+
+/// The charts of how a run climbed, which need no more than the run: bound and held-out score.
+pub fn climb<M: Reported>(run: &Run<M>) -> Vec<Chart> {
+    head::charts(run)
+}
+
+/// The charts of what a run's model has to show.
+pub fn pictures<M: Reported>(run: &Run<M>, given: &M::Given) -> Result<Vec<Chart>> {
+    Ok(M::part(run, given)?.pictures())
+}
+
+/// The numbers of all charts of [`pictures`] as JSON: by their ids, names of columns and rows.
+pub fn numbers<M: Reported>(run: &Run<M>, given: &M::Given) -> Result<String> {
+    let charts = pictures(run, given)?;
+    serde_json::to_string(&chart::numbers(&charts))
+        .map_err(|error| lehr::Error::data(format!("the numbers become no JSON: {error}")))
 }
 
 /// A fitted model in a few lines of HTML, for notebooks.

@@ -7,9 +7,9 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::Part;
 use crate::chart::{self, Chart};
 use crate::head::Head;
+use crate::{Part, several::Several};
 
 /// The templates; those that end in `.html` escape what they print.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -51,11 +51,11 @@ pub fn of_one(head: Head, mut part: Part) -> Result<String> {
 }
 
 /// The page of several runs.
-pub fn of_several<T: Serialize>(title: &str, several: &T, charts: &[Chart]) -> Result<String> {
-    let data = serde_json::json!({ "charts": chart::numbers(charts) });
+pub fn of_several(several: &Several) -> Result<String> {
+    let data = serde_json::json!({ "charts": chart::numbers(several.charts()) });
     filled(
         "several.html",
-        title,
+        &several.title,
         &data,
         "",
         context! { several, version => env!("CARGO_PKG_VERSION") },

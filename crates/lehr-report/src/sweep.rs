@@ -1,13 +1,11 @@
 //! A sweep: scores against size, and which size to take.
 
-use lehr::Result;
 use lehr::sweep::{By, Row, Table};
 use lehr_plot::caption::rounded;
 use lehr_plot::{Colour, Panel, Series};
 
 use crate::chart::Chart;
-use crate::page;
-use crate::several::Several;
+use crate::several::{Section, Several};
 
 /// The rows of each shape.
 pub fn shapes(table: &Table) -> Vec<(String, Vec<&Row>)> {
@@ -28,7 +26,7 @@ pub fn size_panels(table: &Table, size: &str) -> Vec<Panel> {
     let (low, high) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
     let panel = |title: &str, label: &str| {
         let panel = Panel::new(title).x_label(size).y_label(label);
-        if high >= 10.0 * low { panel.x_log() } else { panel }
+        if high >= 10.0 * low { panel.x_log() } else { panel.x_whole() }
     };
     let mut bound = panel("Bound: best of the starts, and each of them", "bound (nats)");
     let mut heldout = panel("Held out: mean and standard error of the folds", "score (nats)");
@@ -98,8 +96,9 @@ pub fn recommendation(table: &Table, size: &str) -> Option<String> {
     Some(text)
 }
 
-/// The page of a sweep, which is called `name`; `size` is what is called its size, K or d.
-pub fn sweep(name: &str, table: &Table, size: &'static str) -> Result<String> {
+/// What there is to say of a sweep, which is called `name` and is number `at` of those on a page; `size` is what is called
+/// its size, K or d.
+pub fn sweep(name: &str, at: usize, table: &Table, size: &'static str) -> Several {
     let or_dash = |x: Option<f64>, digits| x.map_or("-".into(), |x| rounded(x, digits));
     let row = |row: &Row| {
         vec![
@@ -132,28 +131,35 @@ pub fn sweep(name: &str, table: &Table, size: &'static str) -> Result<String> {
     let charts: Vec<Chart> = size_panels(table, size)
         .into_iter()
         .zip([("bound", "Bound against size"), ("held-out", "Held-out score against size")])
-        .map(|(panel, (id, title))| {
-            Chart::new(id, title, panel, (460.0, 280.0)).numbers(
-                &[size, "shape", "bound", "bound_sd", "heldout", "heldout_se"],
-                table.rows.iter().map(numbers).collect(),
-            )
+        .map(|(mut panel, (id, title))| {
+            // The title of the chart says it.
+            let note = std::mem::take(&mut panel.title);
+            Chart::new(&format!("sweep-{at}-{id}"), title, panel, (460.0, 280.0))
+                .note(note)
+                .numbers(
+                    &[size, "shape", "bound", "bound_sd", "heldout", "heldout_se"],
+                    table.rows.iter().map(numbers).collect(),
+                )
         })
         .collect();
     let notes = match table.rows.len() {
         0 => vec!["No run of the sweep has ended.".to_string()],
         _ => Vec::new(),
     };
-    let view = Several {
-        title: format!("{name}: {size} from a sweep"),
+    let title = format!("{name}: {size} from a sweep");
+    let section = Section {
+        id: format!("sweep-{at}"),
+        title: format!("Sweep of {size}: {name}"),
         about: "The same fit at several sizes. Bounds are the best of all starts, sd their spread; held-out scores are means \
                 over the folds, in nats, se their standard error. All sizes have the same prior, so that bounds compare."
             .into(),
         header: vec!["run", size, "shape", "in use", "bound", "sd", "held out", "se", ""],
-        runs: table.rows.iter().map(row).collect(),
+        texts: vec!["shape", ""],
+        rows: table.rows.iter().map(row).collect(),
         verdict: recommendation(table, size),
-        matched: None,
         notes,
         charts,
-    };
-    page::of_several(&view.title, &view, &view.charts)
+    }
+    .without_empty();
+    Several { title, sections: vec![section], matched: None }
 }

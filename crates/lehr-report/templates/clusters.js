@@ -4,6 +4,8 @@
   const { axes, first, components, items, sigmas } = data.model;
   const chart = document.querySelector('[data-chart="scatter"]');
   const selects = ["x", "y"].map((id) => document.getElementById(id));
+  const row = document.getElementById("row");
+  let chosen = null;
   const [wide, high, left, below, top] = [560, 420, 64, 44, 10];
 
   // Round numbers that divide a range.
@@ -61,6 +63,19 @@
     );
   }
 
+  // The item of a row, or the next one that is drawn: on the picture a ring, beside it what it belongs to.
+  function choose(at) {
+    chosen = at;
+    for (const other of chart.querySelectorAll(".chosen")) other.classList.remove("chosen");
+    const dot = chart.querySelector(`[data-item="${at}"]`);
+    if (dot) {
+      dot.classList.add("chosen");
+      dot.parentNode.append(dot);
+    }
+    row.value = items[at][0];
+    tell(items[at]);
+  }
+
   function draw() {
     const [x, y] = selects.map((select) => Number(select.value));
     const [[x0, x1], [y0, y1]] = [range(x), range(y)];
@@ -100,12 +115,10 @@
     }
     svg.addEventListener("click", (event) => {
       const at = event.target.getAttribute("data-item");
-      if (at === null) return;
-      for (const other of svg.querySelectorAll(".chosen")) other.classList.remove("chosen");
-      event.target.classList.add("chosen");
-      tell(items[Number(at)]);
+      if (at !== null) choose(Number(at));
     });
     chart.querySelector(".view").replaceChildren(svg);
+    if (chosen !== null) choose(chosen);
     // The numbers to save are those of the picture.
     const rows = components.map((c) => ["component", c.component, c.mean[x], c.mean[y]]);
     for (const item of items || []) rows.push(["item", item[3][0][0], item[2][x], item[2][y]]);
@@ -119,5 +132,12 @@
       select.addEventListener("change", draw);
     });
     draw();
+    if (row) {
+      row.addEventListener("change", () => {
+        const at = items.findIndex((item) => item[0] >= Number(row.value));
+        if (at >= 0) choose(at);
+      });
+      row.form.addEventListener("submit", (event) => event.preventDefault());
+    }
   }
 }

@@ -55,18 +55,22 @@ function numbersOf(chart) {
   return numbers && [numbers.columns, ...numbers.rows];
 }
 
-for (const chart of document.querySelectorAll("[data-chart]")) {
-  const name = chart.dataset.chart;
-  chart.addEventListener("click", (event) => {
-    const kind = event.target.dataset && event.target.dataset.save;
-    if (kind === "svg") {
-      const shown = [...chart.querySelectorAll("svg")].find((svg) => svg.getClientRects().length > 0);
-      if (shown) download(name + ".svg", "image/svg+xml", standalone(shown));
-    }
-    if (kind === "csv") {
-      const rows = numbersOf(chart);
-      if (rows) download(name + ".csv", "text/csv", csv(rows));
-    }
-  });
-  if (!numbersOf(chart)) chart.querySelector("[data-save=csv]")?.remove();
+function saving() {
+  const buttons = element("p", { class: "save" });
+  for (const kind of ["svg", "csv"]) buttons.append(element("button", { type: "button", "data-save": kind }, kind.toUpperCase()), " ");
+  return buttons;
 }
+
+document.addEventListener("click", (event) => {
+  const kind = event.target.dataset && event.target.dataset.save;
+  if (!kind) return;
+  const chart = event.target.closest("[data-chart]");
+  const name = chart.dataset.chart;
+  if (kind === "svg") {
+    const shown = [...chart.querySelectorAll("svg")].find((svg) => svg.getClientRects().length > 0);
+    if (shown) download(name + ".svg", "image/svg+xml", standalone(shown));
+  } else {
+    const rows = numbersOf(chart);
+    if (rows) download(name + ".csv", "text/csv", csv(rows));
+  }
+});

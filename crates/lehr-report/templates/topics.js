@@ -24,9 +24,9 @@
   }
 
   function bars(p, corpus, longest) {
-    const svg = shape("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
-    svg.append(shape("rect", { width: (100 * p) / longest, height: 6 }));
-    svg.append(shape("rect", { class: "c", y: 7, width: (100 * corpus) / longest, height: 3 }));
+    const svg = shape("svg", { class: "bar", "aria-hidden": "true" });
+    svg.append(shape("rect", { width: `${(100 * p) / longest}%`, height: "60%" }));
+    svg.append(shape("rect", { class: "c", y: "70%", width: `${(100 * corpus) / longest}%`, height: "30%" }));
     return svg;
   }
 
@@ -71,7 +71,10 @@
         svg.append(shape("text", { x, y: high + 13, "text-anchor": anchor, fill: "currentColor" }, groups.names[at].slice(0, 14)));
       }
     });
-    figure.append(element("figcaption", { class: "note" }, `Share by ${groups.name}, at most ${most} %`), svg);
+    const name = `topic-${topic}-by-group`;
+    figure.dataset.chart = name;
+    data.charts[name] = { columns: ["group", "share"], rows: row.map((share, at) => [groups.names[at], share]) };
+    figure.append(element("figcaption", { class: "note" }, `Share by ${groups.name}, at most ${most} %`), svg, saving());
     return figure;
   }
 
@@ -158,6 +161,13 @@
   document.getElementById("names").addEventListener("click", () => {
     const rows = order.map((topic) => [topic, names[topic], topics[topic].share, topics[topic].begin]);
     download("topic-names.csv", "text/csv", csv([["topic", "name", "share", "words"], ...rows]));
+  });
+  document.getElementById("save-words").addEventListener("click", () => {
+    const plain = Number(weight.value);
+    const rows = order.flatMap((topic) =>
+      ranked(topic, plain).map((row, at) => [topic, names[topic], at + 1, row.word, Number(row.p.toPrecision(4)), Number(row.corpus.toPrecision(4))]),
+    );
+    download("topic-words.csv", "text/csv", csv([["topic", "name", "rank", "word", "probability", "all"], ...rows]));
   });
   // A link to where the address points already changes nothing there, but the keyboard may have moved on.
   document.addEventListener("click", (event) => {

@@ -108,6 +108,19 @@ Examples:
   lehr report runs/a runs/b runs/c -o compare.html
   lehr report sweeps/k -o sizes.html";
 
+pub const PLOT: &str = "\
+Numbers of topics and components are the model's own. What needs items of the
+data, e.g. the dots of clusters, is drawn with --data only. 'lehr report' has all
+pictures on one page, with their numbers.
+
+Examples:
+  lehr plot runs/a -o bound.png
+  lehr plot runs/news -o news.svg --what topics
+  lehr plot runs/news -o months.png --what groups --data news.jsonl --by date
+  lehr plot runs/points -o points.png --what clusters --data points.csv
+  lehr plot runs/ml -o calibration.svg --what calibration
+  lehr plot sweeps/k -o k.png --what held-out";
+
 pub const TOPICS: &str = "\
 Relevance is X ln p(word|topic) + (1 - X) ln(p(word|topic) / p(word)): 1 is the
 order by probability, 0 puts words first that are rare elsewhere. The coherence

@@ -16,7 +16,7 @@ pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs, PointsArgs};
 pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
 pub use recommend::{Ranking, RecommendArgs};
-pub use report::ReportArgs;
+pub use report::{BesideArgs, PictureFormat, PlotArgs, ReportArgs, What};
 pub use reproduce::ReproduceArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use sweep::SweepArgs;
@@ -90,6 +90,9 @@ pub enum Command {
     /// Make a page of HTML to look at a run with, or to compare several, and to share.
     #[command(after_help = examples::REPORT)]
     Report(ReportArgs),
+    /// Draw one picture of a run: bound, topics, clusters, calibration. The charts of 'lehr report' as files.
+    #[command(after_help = examples::PLOT)]
+    Plot(PlotArgs),
     /// Show the topics of an LDA run: sizes, words, how well these go together.
     #[command(after_help = examples::TOPICS)]
     Topics(TopicsArgs),

@@ -10,6 +10,7 @@ pub mod eval;
 pub mod transform;
 pub mod show;
 pub mod report;
+pub mod plot;
 pub mod topics;
 pub mod recommend;
 pub mod convert;

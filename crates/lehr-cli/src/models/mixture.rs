@@ -18,7 +18,7 @@ use lehr::write::Column;
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served, items, largest};
-use crate::args::{About, DataArgs, EvalArgs, ReportArgs, TransformArgs};
+use crate::args::{About, BesideArgs, DataArgs, EvalArgs, TransformArgs};
 use crate::look;
 use crate::output::TableFile;
 use crate::text::{self, counted, cut, name, number, rounded, table, table_width};
@@ -260,7 +260,7 @@ impl Served for Mixture {
         vec![("bound against steps", TermSeries::new("bound", points))]
     }
 
-    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given> {
+    fn given(run: &Run<Self>, args: &BesideArgs) -> anyhow::Result<Self::Given> {
         report::given(run, args)
     }
 

@@ -23,7 +23,7 @@ use lehr::store::{Loaded, Run, RunConfig, RunDirectory, RunResult, Saved};
 use lehr_plot::terminal::TermSeries;
 use lehr_report::Reported;
 
-use crate::args::{About, DataArgs, EvalArgs, ReportArgs, TransformArgs, tables_of};
+use crate::args::{About, BesideArgs, DataArgs, EvalArgs, TransformArgs, tables_of};
 use crate::commands::fit::naming_file;
 use crate::complaint::words;
 use crate::output::TableFile;
@@ -93,8 +93,8 @@ pub trait Served: Shipped + Reported {
     /// The charts of the observations of a run, with their titles.
     fn charts(observations: &[&Observation]) -> Vec<(&'static str, TermSeries)>;
 
-    /// What a page of the run shows besides the run.
-    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given>;
+    /// What a page or a picture of the run shows besides the run.
+    fn given(run: &Run<Self>, args: &BesideArgs) -> anyhow::Result<Self::Given>;
 
     /// Prints the run as one JSON line.
     fn show_json(run: &OpenRun<Self>, observations: &[&Observation]) -> anyhow::Result<()>;

@@ -26,6 +26,11 @@ pub struct Ended {
     pub read: String,
 }
 
+/// Runs of every format version so far (`fixtures/runs/make.py`).
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs")
+}
+
 /// What a fit says of what it has read, and what else is on stderr.
 pub fn without_read(stderr: Vec<u8>) -> (String, String) {
     let text = String::from_utf8(stderr).unwrap();
@@ -39,6 +44,20 @@ impl Place {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
+    }
+
+    /// A copy of a kept run, whose data are here.
+    pub fn kept_run(&self, version: &str, run: &str) {
+        fs::create_dir_all(self.path(run)).unwrap();
+        for entry in fs::read_dir(fixtures().join(version).join(run)).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, self.path(run).join(path.file_name().unwrap())).unwrap();
+        }
+        let config = format!("{run}/config.json");
+        let text = String::from_utf8(self.read(&config)).unwrap();
+        let folder = self.path("").canonicalize().unwrap();
+        let folder = serde_json::to_string(&folder).unwrap();
+        self.write(&config, text.replace("\"/data", folder.trim_end_matches(['"', '/'])));
     }
 
     /// The program with these arguments, separated by blanks.
@@ -115,6 +134,16 @@ impl Place {
 
     pub fn read_json(&self, name: &str) -> Value {
         serde_json::from_slice(&self.read(name)).unwrap()
+    }
+
+    /// Three clusters that are far apart as CSV with the columns a, b, c.
+    pub fn apart(&self, name: &str, n_items: usize) {
+        let row = |(n, row): (usize, &[f64; 3])| {
+            let shift = 30.0 * (n % 3) as f64;
+            format!("{},{},{}\n", row[0] + shift, row[1] - shift, row[2])
+        };
+        let rows: String = mixture(n_items).iter().enumerate().map(row).collect();
+        self.write(name, format!("a,b,c\n{rows}"));
     }
 
     /// A seeded mixture of three clusters as CSV with the columns a, b, c.

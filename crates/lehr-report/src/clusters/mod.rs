@@ -17,7 +17,6 @@ use serde_json::Value;
 
 use crate::chart::Chart;
 use crate::head::Number;
-use crate::several::Alike;
 use crate::{Part, Reported};
 use items::{Ill, Joined};
 use plane::Plane;
@@ -187,41 +186,6 @@ impl Reported for Mixture {
     fn part(run: &Run<Self>, given: &Given) -> Result<Part> {
         Ok(Part::Clusters(clusters(run, given)?))
     }
-
-    fn alike(a: &Run<Self>, b: &Run<Self>) -> Option<Alike> {
-        if a.config.frozen.units.shift.len() != b.config.frozen.units.shift.len() {
-            return None;
-        }
-        let (these, those) = (in_use(a), in_use(b));
-        let of = |one: &(usize, Vec<f64>, Vec<f64>)| {
-            those.iter().map(|other| overlap(one, other)).collect()
-        };
-        let number = |all: &[(usize, Vec<f64>, Vec<f64>)]| all.iter().map(|(k, ..)| *k).collect();
-        Some(Alike {
-            what: "component",
-            similarity: these.iter().map(of).collect(),
-            numbers: (number(&these), number(&those)),
-        })
-    }
-}
-
-/// The components in use: number, mean and variances.
-fn in_use(run: &Run<Mixture>) -> Vec<(usize, Vec<f64>, Vec<f64>)> {
-    let lambda = run.lambda().table();
-    let all = run.model.components(lambda);
-    let of = |k: usize| (k, all[k].mean.clone(), variances(&all[k], run.config.params.covariance));
-    run.model.components_in_use(lambda).into_iter().map(of).collect()
-}
-
-/// How much two components overlap, column by column (Bhattacharyya): 1 for the same, 0 for strangers.
-fn overlap(a: &(usize, Vec<f64>, Vec<f64>), b: &(usize, Vec<f64>, Vec<f64>)) -> f64 {
-    let mut ln = 0.0;
-    for j in 0..a.1.len() {
-        let (u, v) = (a.2[j].max(1e-300), b.2[j].max(1e-300));
-        ln += 0.5 * (2.0 * (u * v).sqrt() / (u + v)).ln()
-            - 0.25 * (a.1[j] - b.1[j]).powi(2) / (u + v);
-    }
-    ln.exp()
 }
 
 fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
@@ -294,13 +258,13 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
 fn sizes(order: &[usize], all: &[Component]) -> Chart {
     let bars = order.iter().enumerate().map(|(at, &k)| (at as f64, all[k].size));
     let panel = Panel::new("").x_label("component").y_label("items, in expectation");
-    let panel = if order.len() <= 80 {
+    let panel = if order.len() <= 30 {
         panel.x_names(order.iter().map(ToString::to_string))
     } else {
         panel.x_label("rank of the component")
     };
     let rows = order.iter().map(|&k| vec![k.into(), all[k].size.into(), all[k].weight.into()]);
-    Chart::new("sizes", "Sizes of the components", panel.with(Series::bars(bars)), (560.0, 180.0))
+    Chart::new("sizes", "Sizes of the components", panel.with(Series::bars(bars)), (440.0, 220.0))
         .numbers(&["component", "size", "weight"], rows.collect())
 }
 
@@ -309,7 +273,7 @@ fn profile(run: &Run<Mixture>, order: &[usize], all: &[Component], names: &[Stri
     let units = &run.config.frozen.units;
     let mut panel = Panel::new("")
         .y_label("mean, in the data's deviations")
-        .x_names(names.iter().map(|name| short_name(name)))
+        .x_names(names.iter().map(|name| short_name(name, 18)))
         .legend(Legend::Outside);
     let place = |k: usize, j: usize| (all[k].mean[j] - units.shift[j]) / units.scale[j];
     for &k in order.iter().take(PROFILES) {
@@ -330,15 +294,15 @@ fn profile(run: &Run<Mixture>, order: &[usize], all: &[Component], names: &[Stri
         0 => String::new(),
         n => format!(" Of {} the {PROFILES} largest are drawn.", n + PROFILES),
     };
-    Chart::new("profile", "Profiles of the components", panel, (560.0, 240.0))
+    Chart::new("profile", "Profiles of the components", panel, (440.0, 220.0))
         .note(format!("{note}{more}"))
         .numbers(&["component", "column", "mean", "sd"], rows)
 }
 
 /// A column's name where there is little room.
-fn short_name(name: &str) -> String {
+fn short_name(name: &str, most: usize) -> String {
     match name.chars().count() {
-        0..=18 => name.to_string(),
-        _ => name.chars().take(17).chain(['\u{2026}']).collect(),
+        n if n <= most => name.to_string(),
+        _ => name.chars().take(most - 1).chain(['\u{2026}']).collect(),
     }
 }

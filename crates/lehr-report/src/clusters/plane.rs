@@ -3,7 +3,7 @@
 use lehr::models::mixture::{Component, Covariance, Mixture};
 use lehr::store::Run;
 use lehr_plot::caption::rounded;
-use lehr_plot::{Legend, Panel, Series};
+use lehr_plot::{Colour, Legend, Panel, Series};
 use serde_json::{Value, json};
 
 use super::items::Items;
@@ -15,6 +15,10 @@ use crate::spectrum;
 const AXES: usize = 14;
 /// Ellipses hold this many standard deviations.
 const SIGMAS: f64 = 2.0;
+/// Letters of an axis' name.
+const AXIS_LETTERS: usize = 40;
+/// What the components' numbers are written with.
+const INK: Colour = Colour(0x11, 0x11, 0x11);
 /// Components that are drawn.
 const DRAWN: usize = 40;
 
@@ -147,9 +151,9 @@ impl Plane {
     pub fn chart(&self, items: Option<&Items>) -> Chart {
         let (x, y) = self.first();
         let mut panel = Panel::new("")
-            .x_label(short_name(&self.names[x]))
-            .y_label(short_name(&self.names[y]))
-            .legend(Legend::Outside);
+            .x_label(short_name(&self.names[x], AXIS_LETTERS))
+            .y_label(short_name(&self.names[y], AXIS_LETTERS))
+            .legend(Legend::Hidden);
         if let Some(items) = items {
             for &k in &self.order {
                 let own = items.rows.iter().filter(|row| row.label == k);
@@ -165,9 +169,11 @@ impl Plane {
             let of = |i: usize, j: usize| self.covariances[at][i * axes + j];
             let covariance = [[of(x, x), of(x, y)], [of(x, y), of(y, y)]];
             let centre = [self.means[at][x], self.means[at][y]];
-            let ellipse = Series::ellipse(centre, covariance, SIGMAS).colour(colour(k));
-            panel = panel.with(if at < 12 { ellipse.label(k.to_string()) } else { ellipse });
+            panel = panel.with(Series::ellipse(centre, covariance, SIGMAS).colour(colour(k)));
         }
+        let numbers = self.order.iter().zip(&self.means);
+        let numbers = numbers.map(|(k, mean)| ((mean[x], mean[y]), k.to_string()));
+        panel = panel.with(Series::words(numbers).colour(INK).width(13.0));
         let mut rows = Vec::new();
         for (at, &k) in self.order.iter().enumerate() {
             rows.push(vec![

@@ -173,7 +173,7 @@ impl Errors {
                 add(name, self.fifth(at));
             }
         }
-        Chart::new("calibration", "Calibration of the intervals", panel, (420.0, 320.0))
+        Chart::new("calibration", "Calibration of the intervals", panel, (440.0, 300.0))
             .note(
                 "Below the dashed line the model is too sure of itself, above it too careful. Ratings on a scale with \
                  ends and whole stars cannot follow it exactly.",
@@ -253,7 +253,7 @@ impl Errors {
                 ]);
             }
         }
-        Chart::new("by-count", "Error by number of ratings", panel, (560.0, 220.0))
+        Chart::new("by-count", "Error by number of ratings", panel, (440.0, 300.0))
             .numbers(&["ratings", "count", "tested", "rmse", "expected"], rows)
     }
 }

@@ -58,6 +58,7 @@ pub struct Ratings {
 impl Reported for Pmf {
     type Given = Given;
     const SCORE: &'static str = "Held-out log density (nats per rating, higher is better)";
+    const BATCH_PER_ROW: bool = true;
 
     fn heading(run: &Run<Self>) -> String {
         let params = &run.config.params;
@@ -216,7 +217,7 @@ fn relevance(run: &Run<Pmf>) -> Chart {
         _ => panel,
     };
     let rows = variances.iter().enumerate().map(|(d, &variance)| vec![d.into(), variance.into()]);
-    Chart::new("relevance", "Relevance of the dimensions", panel.with(Series::bars(bars)), (560.0, 180.0))
+    Chart::new("relevance", "Relevance of the dimensions", panel.with(Series::bars(bars)), (440.0, 220.0))
         .note(
             "The variance of the items' factors along each dimension, learned from the ratings where that was asked for: \
              a dimension next to 0 tells nothing apart.",

@@ -186,7 +186,7 @@ fn add(pieces: &mut Vec<Piece>, text: &str, colour: Option<usize>) {
     }
 }
 
-/// The words of a document that has no text, those that it has most often first.
+/// The words of a document that has no text: those of one colour together, those that it has most often first.
 fn of_bag(
     docs: &Docs,
     n: usize,
@@ -198,11 +198,14 @@ fn of_bag(
     entries.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let cut = entries.len() > BAG;
     entries.truncate(BAG);
+    let mut entries: Vec<(Option<usize>, usize, f32)> =
+        entries.into_iter().map(|(word, count)| (colour(word), word, count)).collect();
+    entries.sort_by_key(|(colour, ..)| colour.unwrap_or(usize::MAX));
     let mut pieces = Vec::new();
-    for (word, count) in entries {
+    for (colour, word, count) in entries {
         let name = words.name(word);
         let text = if count == 1.0 { name.to_string() } else { format!("{name}\u{d7}{count}") };
-        add(&mut pieces, &text, colour(word));
+        add(&mut pieces, &text, colour);
         add(&mut pieces, " ", None);
     }
     (pieces, cut, true)

@@ -13,18 +13,23 @@ const MONTHS: usize = 36;
 #[derive(Debug, Serialize)]
 pub struct Groups {
     /// What the groups are groups of.
-    name: String,
-    groups: Vec<Group>,
+    pub name: String,
+    /// Each of them.
+    pub groups: Vec<Group>,
     /// Whether they follow each other in time.
-    in_time: bool,
+    pub in_time: bool,
     /// For each topic its shares, in percent.
     rows: Vec<Vec<String>>,
+    /// The same as they are.
+    #[serde(skip)]
+    pub shares: Vec<Vec<f64>>,
 }
 
+/// A group.
 #[derive(Debug, Serialize)]
-struct Group {
-    name: String,
-    documents: usize,
+pub struct Group {
+    pub name: String,
+    pub documents: usize,
 }
 
 /// Sums of the topics' shares by group.
@@ -90,14 +95,15 @@ impl Sums {
 
     /// The mean shares.
     pub fn done(self) -> Groups {
-        let percent = |k: usize, g: usize| {
-            format!("{:.1}", 100.0 * self.sums[g * self.k + k] / self.counts[g].max(1) as f64)
-        };
+        let share = |k: usize, g: usize| self.sums[g * self.k + k] / self.counts[g].max(1) as f64;
         let n = self.names.len();
-        let rows = (0..self.k).map(|k| (0..n).map(|g| percent(k, g)).collect()).collect();
+        let shares: Vec<Vec<f64>> =
+            (0..self.k).map(|k| (0..n).map(|g| share(k, g)).collect()).collect();
+        let percent = |row: &Vec<f64>| row.iter().map(|x| format!("{:.1}", 100.0 * x)).collect();
+        let rows = shares.iter().map(percent).collect();
         let groups = self.names.into_iter().zip(self.counts);
         let groups = groups.map(|(name, documents)| Group { name, documents }).collect();
-        Groups { name: self.name, groups, in_time: self.in_time, rows }
+        Groups { name: self.name, groups, in_time: self.in_time, rows, shares }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod documents;
 mod groups;
+mod pictures;
 mod words;
 
 use lehr::Result;
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 
 use crate::chart::Chart;
 use crate::head::Number;
-use crate::several::Alike;
 use crate::{Part, Reported, spectrum};
 pub use documents::Document;
 pub use groups::Groups;
@@ -29,8 +29,11 @@ const TOP: usize = 10;
 const NEAREST: usize = 3;
 /// Documents of a topic.
 const DOCUMENTS: usize = 5;
-/// The side of the map, and its margin.
-const MAP: (f64, f64) = (640.0, 34.0);
+/// The width of the map, and its margin.
+const MAP: (f64, f64) = (600.0, 34.0);
+/// How far apart the middles of discs are at least, and rounds in which they are moved.
+const NUMBER: f64 = 17.0;
+const ROUNDS: usize = 200;
 
 /// What a page of topics is made with besides the run.
 #[derive(Default)]
@@ -70,6 +73,8 @@ struct Topic {
     topic: usize,
     /// In percent.
     share: String,
+    #[serde(skip)]
+    size: f64,
     /// The width of its bar, in percent of the largest.
     bar: String,
     alpha: Option<String>,
@@ -91,7 +96,8 @@ struct Near {
 /// The map of topics.
 #[derive(Serialize)]
 struct Map {
-    size: f64,
+    wide: f64,
+    high: f64,
     places: Vec<Place>,
     /// The share of the squared distances that it shows, in percent.
     shown: String,
@@ -100,10 +106,13 @@ struct Map {
 #[derive(Serialize)]
 struct Place {
     topic: usize,
-    x: String,
-    y: String,
-    r: String,
+    x: f64,
+    y: f64,
+    r: f64,
+    /// In percent.
     share: String,
+    #[serde(skip)]
+    size: f64,
 }
 
 impl Reported for Lda {
@@ -176,22 +185,6 @@ impl Reported for Lda {
     fn part(run: &Run<Self>, given: &Given) -> Result<Part> {
         Ok(Part::Topics(topics(run, given)?))
     }
-
-    fn alike(a: &Run<Self>, b: &Run<Self>) -> Option<Alike> {
-        let (these, those) = (Words::of(a), Words::of(b));
-        if !these.has_words_of(&those) {
-            return None;
-        }
-        let roots =
-            |words: &Words| -> Vec<Vec<f32>> { (0..words.k).map(|k| words.root(k)).collect() };
-        let (left, right) = (roots(&these), roots(&those));
-        let of = |one: &Vec<f32>| right.iter().map(|other| dot(one, other).min(1.0)).collect();
-        Some(Alike {
-            what: "topic",
-            similarity: left.par_iter().map(of).collect(),
-            numbers: ((0..these.k).collect(), (0..those.k).collect()),
-        })
-    }
 }
 
 /// The sum of products, in blocks, so that the sum of many small numbers keeps its digits.
@@ -238,6 +231,7 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         by_number[number] = Some(Topic {
             topic: number,
             share: format!("{:.1}", 100.0 * topic.share),
+            size: topic.share,
             bar: format!("{:.1}", 100.0 * topic.share / largest),
             alpha: asymmetric.then(|| rounded(topic.alpha, 3)),
             coherence: coherence[number].map(|npmi| format!("{npmi:.2}")),
@@ -256,18 +250,28 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         "topics": facts,
         "groups": groups.as_ref().map(Groups::data),
     });
+    let map = map(&similar, &listed);
+    let mut charts = vec![sizes(&topics, &listed), pictures::map(&map)];
+    charts.extend(groups.as_ref().map(|groups| pictures::groups(groups, &topics)));
     Ok(Topics {
         n_words: run.config.frozen.words,
-        map: map(&similar, &listed),
+        map,
         notes,
         no_coherence,
-        charts: vec![sizes(&topics, &listed)],
+        charts,
         has_documents: given.documents.is_some(),
         n_documents: given.documents.as_ref().map_or(0, Docs::n_items),
         topics,
         groups,
         data,
     })
+}
+
+impl Topics {
+    /// The words of the topics in a picture, which the page has as lists.
+    pub(crate) fn words(&self) -> Chart {
+        pictures::words(&self.topics)
+    }
 }
 
 /// The coherence of each topic by its number, or why there is none.
@@ -326,23 +330,70 @@ fn map(similar: &[f64], listed: &[lehr::models::lda::Topic]) -> Map {
     let k = listed.len();
     let squared: Vec<f64> = similar.iter().map(|s| 1.0 - s).collect();
     let (places, shown) = spectrum::map(&squared, k);
-    let reach = places.iter().flatten().fold(1e-12_f64, |most, x| most.max(x.abs()));
-    let (size, margin) = MAP;
-    let at = |x: f64| size / 2.0 + x / reach * (size / 2.0 - margin);
+    let (wide, margin) = MAP;
+    let ends = |axis: usize| {
+        let along = || places.iter().map(|place| place[axis]);
+        (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let [(left, right), (low, up)] = [0, 1].map(ends);
+    // The axis on which topics differ most is the first, and the longest.
+    let scale = (wide - 2.0 * margin) / (right - left).max(up - low).max(1e-12);
+    let high = ((up - low) * scale + 2.0 * margin).max(0.4 * wide).ceil();
+    let middle = [0.5 * (left + right), 0.5 * (low + up)];
+    let at = |[x, y]: [f64; 2]| {
+        [wide / 2.0 + (x - middle[0]) * scale, high / 2.0 - (y - middle[1]) * scale]
+    };
     let largest = listed.first().map_or(1.0, |topic| topic.share).max(1e-300);
     // Fewer topics have room for larger discs.
-    let radius = (0.25 * size / (k as f64).sqrt()).clamp(9.0, 30.0);
-    let place = |topic: &lehr::models::lda::Topic| {
-        let [x, y] = places[topic.topic];
-        Place {
-            topic: topic.topic,
-            x: format!("{:.1}", at(x)),
-            y: format!("{:.1}", at(-y)),
-            r: format!("{:.1}", (radius * (topic.share / largest).sqrt()).max(4.0)),
-            share: format!("{:.1}", 100.0 * topic.share),
-        }
+    let radius = (0.25 * wide / (k as f64).sqrt()).clamp(9.0, 30.0);
+    let disc = |topic: &lehr::models::lda::Topic| {
+        (at(places[topic.topic]), (radius * (topic.share / largest).sqrt()).max(4.0))
     };
-    Map { size, places: listed.iter().map(place).collect(), shown: format!("{:.0}", 100.0 * shown) }
+    let (mut centres, radii): (Vec<[f64; 2]>, Vec<f64>) = listed.iter().map(disc).unzip();
+    move_apart(&mut centres, &radii, [wide, high]);
+    let rounded = |x: f64| (10.0 * x).round() / 10.0;
+    let place = |((topic, centre), r): ((&lehr::models::lda::Topic, &[f64; 2]), &f64)| Place {
+        topic: topic.topic,
+        x: rounded(centre[0]),
+        y: rounded(centre[1]),
+        r: rounded(*r),
+        share: format!("{:.1}", 100.0 * topic.share),
+        size: topic.share,
+    };
+    let places = listed.iter().zip(&centres).zip(&radii).map(place).collect();
+    Map { wide, high, places, shown: format!("{:.0}", 100.0 * shown) }
+}
+
+/// Moves discs away from each other until the numbers in them can be read; a disc may still cover the rim of another.
+fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2]) {
+    for _ in 0..ROUNDS {
+        let mut moved = false;
+        for i in 0..centres.len() {
+            for j in 0..i {
+                let least = (0.75 * (radii[i] + radii[j])).max(NUMBER);
+                let [dx, dy] = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
+                let distance = dx.hypot(dy);
+                if distance >= least {
+                    continue;
+                }
+                // Two at one place part along a direction of their own.
+                let [dx, dy] = match distance > 1e-9 {
+                    true => [dx / distance, dy / distance],
+                    false => [(i as f64).cos(), (i as f64).sin()],
+                };
+                let step = 0.5 * (least - distance).min(4.0);
+                for (axis, way) in [dx, dy].into_iter().enumerate() {
+                    let inside = |at: f64, r: f64| at.clamp(r + 1.0, size[axis] - r - 1.0);
+                    centres[i][axis] = inside(centres[i][axis] + step * way, radii[i]);
+                    centres[j][axis] = inside(centres[j][axis] - step * way, radii[j]);
+                }
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
 }
 
 /// The topics' sizes as bars.
@@ -352,7 +403,7 @@ fn sizes(topics: &[Topic], listed: &[lehr::models::lda::Topic]) -> Chart {
     let panel = Panel::new("").x_label("topic").y_label("share of words, in percent");
     // Names of very many bars would be a grey band.
     let panel =
-        if listed.len() <= 80 { panel.x_names(names) } else { panel.x_label("rank of the topic") };
+        if listed.len() <= 30 { panel.x_names(names) } else { panel.x_label("rank of the topic") };
     let rows = topics.iter().zip(listed).map(|(shown, topic)| {
         vec![
             topic.topic.into(),
@@ -367,6 +418,25 @@ fn sizes(topics: &[Topic], listed: &[lehr::models::lda::Topic]) -> Chart {
             shown.begin.as_str().into(),
         ]
     });
-    Chart::new("sizes", "Sizes of the topics", panel.with(Series::bars(bars)), (720.0, 180.0))
+    Chart::new("sizes", "Sizes of the topics", panel.with(Series::bars(bars)), (460.0, 220.0))
         .numbers(&["topic", "share", "npmi", "exclusivity", "words"], rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discs_move_apart_until_their_numbers_can_be_read() {
+        let mut centres = vec![[300.0, 300.0]; 30];
+        centres.push([10.0, 10.0]);
+        let radii = vec![9.0; 31];
+        move_apart(&mut centres, &radii, [640.0, 600.0]);
+        assert_eq!(centres[30], [10.0, 10.0]);
+        for (i, a) in centres.iter().enumerate() {
+            for b in &centres[..i] {
+                assert!((a[0] - b[0]).hypot(a[1] - b[1]) > NUMBER - 1.0, "{a:?} {b:?}");
+            }
+        }
+    }
 }

@@ -37,6 +37,11 @@ pub struct WordRow {
     /// The widths of the two bars, in percent of the table's longest.
     bar: String,
     bar_of_corpus: String,
+    /// The two probabilities.
+    #[serde(skip)]
+    pub p: f64,
+    #[serde(skip)]
+    pub q: f64,
 }
 
 impl Words {
@@ -55,11 +60,6 @@ impl Words {
         }
         let names = (0..n_words).map(|w| run.model.vocabulary().show(w)).collect();
         Words { k, n_words, probable, marginal, names }
-    }
-
-    /// Whether both have the same vocabulary.
-    pub fn has_words_of(&self, other: &Words) -> bool {
-        self.names == other.names
     }
 
     /// p(w | k) of all words.
@@ -130,6 +130,8 @@ impl Words {
             corpus: percent(self.marginal[w]),
             bar: width(p[w]),
             bar_of_corpus: width(self.marginal[w]),
+            p: p[w],
+            q: self.marginal[w],
         };
         words.iter().map(row).collect()
     }

@@ -18,7 +18,7 @@ use lehr::write::{Column, TableFormat};
 use lehr_plot::terminal::TermSeries;
 
 use super::{Head, NewData, OpenRun, Served, items, largest, left_out};
-use crate::args::{About, DataArgs, EvalArgs, ReportArgs};
+use crate::args::{About, BesideArgs, DataArgs, EvalArgs};
 use crate::output::TableFile;
 use crate::text::{self, counted, number, plural, quoted, rounded};
 
@@ -235,7 +235,7 @@ impl Served for Lda {
         charts
     }
 
-    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given> {
+    fn given(run: &Run<Self>, args: &BesideArgs) -> anyhow::Result<Self::Given> {
         report::given(run, args)
     }
 

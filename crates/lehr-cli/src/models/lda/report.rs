@@ -10,10 +10,10 @@ use lehr_report::topics::Given;
 
 use super::check_known;
 use super::topics::training_documents;
-use crate::args::ReportArgs;
+use crate::args::BesideArgs;
 use crate::models::{NewData, check_flags, naming_file, notes_on, reading};
 
-pub(super) fn given(run: &Run<Lda>, args: &ReportArgs) -> anyhow::Result<Given> {
+pub(super) fn given(run: &Run<Lda>, args: &BesideArgs) -> anyhow::Result<Given> {
     let model = &run.config.model;
     check_flags(
         model,
@@ -41,7 +41,7 @@ pub(super) fn given(run: &Run<Lda>, args: &ReportArgs) -> anyhow::Result<Given> 
 fn read(
     run: &Run<Lda>,
     path: &Path,
-    args: &ReportArgs,
+    args: &BesideArgs,
     column: Option<&str>,
 ) -> anyhow::Result<NewData<Lda>> {
     let mut flags = args.input.clone();

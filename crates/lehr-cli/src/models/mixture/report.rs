@@ -5,10 +5,10 @@ use lehr::store::Run;
 use lehr_report::clusters::Given;
 
 use super::kept;
-use crate::args::ReportArgs;
+use crate::args::BesideArgs;
 use crate::models::{check_flags, notes_on, read};
 
-pub(super) fn given(run: &Run<Mixture>, args: &ReportArgs) -> anyhow::Result<Given> {
+pub(super) fn given(run: &Run<Mixture>, args: &BesideArgs) -> anyhow::Result<Given> {
     check_flags(
         &run.config.model,
         &[

@@ -19,7 +19,7 @@ use lehr::store::{Run, RunConfig, RunResult};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
-use crate::args::{About, DataArgs, EvalArgs, ReportArgs, texts};
+use crate::args::{About, BesideArgs, DataArgs, EvalArgs, texts};
 use crate::output::TableFile;
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
@@ -214,7 +214,7 @@ impl Served for Pmf {
         charts
     }
 
-    fn given(run: &Run<Self>, args: &ReportArgs) -> anyhow::Result<Self::Given> {
+    fn given(run: &Run<Self>, args: &BesideArgs) -> anyhow::Result<Self::Given> {
         report::given(run, args)
     }
 

@@ -8,10 +8,10 @@ use lehr::store::{Run, held_out};
 use lehr_report::ratings::Given;
 
 use super::recommend::read_titles;
-use crate::args::ReportArgs;
+use crate::args::BesideArgs;
 use crate::models::{check_flags, notes_on, read};
 
-pub(super) fn given(run: &Run<Pmf>, args: &ReportArgs) -> anyhow::Result<Given> {
+pub(super) fn given(run: &Run<Pmf>, args: &BesideArgs) -> anyhow::Result<Given> {
     check_flags(
         &run.config.model,
         &[
