@@ -142,11 +142,16 @@
     const has = words.topics
       .map(([own, nats], topic) => ({ topic, at: own.indexOf(word), nats }))
       .filter(({ at }) => at >= 0)
-      .map(({ topic, at, nats }) => ({ topic, p: Math.exp(-nats[at] / 1000) }))
-      .sort((a, b) => b.p * topics[b.topic].share - a.p * topics[a.topic].share);
-    said.append(`"${words.names[word]}" is among the most relevant words of `);
-    has.forEach(({ topic, p }, at) => {
-      said.append(at ? ", " : "", element("a", { href: `#topic-${topic}` }, `topic ${topic}`), ` (${percent(p)} % of it)`);
+      .map(({ topic, at, nats }) => {
+        const p = Math.exp(-nats[at] / 1000);
+        return { topic, p, uses: (p * topics[topic].share) / Math.exp(-words.corpus[word] / 1000) };
+      })
+      .sort((a, b) => b.uses - a.uses)
+      .filter(({ uses }, at) => at === 0 || uses >= 0.01);
+    said.append(`Topics with "${words.names[word]}": `);
+    has.forEach(({ topic, p, uses }, at) => {
+      const link = element("a", { href: `#topic-${topic}` }, `topic ${topic}`);
+      said.append(at ? ", " : "", link, ` (${percent(Math.min(uses, 1))} % of its uses, ${percent(p)} % of the topic)`);
     });
     for (const entry of entries) {
       if (entry.tagName === "LI") entry.hidden = !has.some(({ topic }) => topic === Number(entry.dataset.topic));
