@@ -63,11 +63,39 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._core.transform(data, flag("normalize", normalize), self._single, self._threads_for(data))
 
     def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> NDArray[np.floating[Any]]:
-        """Learn the topics of documents and find them in these; see `fit` and `transform`."""
+        """Learn the topics of documents and find them in these; see `fit` and `transform`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            Documents.
+        y : None
+            Ignored.
+        normalize : bool, default=True
+            Whether to return shares, which sum to 1, or gamma.
+
+        Returns
+        -------
+        topics : ndarray of shape (n_samples, n_components)
+            Each document's topics.
+        """
         return self.fit(X, y).transform(X, normalize=normalize)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Compute the bound on the log-likelihood of documents, every constant included."""
+        """Compute the bound on the log-likelihood of documents, every constant included.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
+            Documents.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+            The bound.
+        """
         data = self._new_docs(X, "score")
         bound, _ = self._core.bound(data, self._threads_for(data))
         return bound

@@ -141,7 +141,7 @@ covariance_prior_ : float or ndarray
     n_components_in_use_ : int
         How many components hold at least one item in expectation (an item of weight w counts as w); the others are
         empty, and their means and covariances are those of the prior.
-    components_in_use_ : ndarray of shape (n_components_in_use_,)
+    components_in_use_ : ndarray of int
         Their numbers, which are the labels of `predict` and the columns of `predict_proba`:
         ``means_[components_in_use_]`` are their means.
     effective_n_components_ : float
@@ -449,7 +449,22 @@ covariance_prior_ : float or ndarray
         degrees_of_freedom_prior_, covariance_prior_ = (Found() for _ in range(2))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Whole:
-        """Estimate the mixture and label X; see `fit` and `predict`."""
+        """Estimate the mixture and label X; see `fit` and `predict`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            The items.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each item counts; None is once.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The component of each item.
+        """
         return self.fit(X, y, sample_weight=sample_weight).predict(X)
 
     @staticmethod

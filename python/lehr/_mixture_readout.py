@@ -72,7 +72,20 @@ class MixtureReadout:
         return self._core.item_bounds(data, self._threads_for(data))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Compute the mean of `score_samples`."""
+        """Compute the mean of `score_samples`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            The items.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+            The mean contribution of an item to the bound.
+        """
         return float(np.mean(self.score_samples(X)))
 
     def bic(self, X: Any) -> float:
@@ -106,7 +119,18 @@ class MixtureReadout:
         return self._criterion(X, np.log)
 
     def aic(self, X: Any) -> float:
-        """Compute the Akaike information criterion of X; lower is better. See `bic`, with ``2 * p`` as the last term."""
+        """Compute the Akaike information criterion of X; lower is better. See `bic`, with ``2 * p`` as the last term.
+
+        Parameters
+        ----------
+        X : array-like, data frame or path, of shape (n_samples, n_features)
+            The items that the mixture was fitted to.
+
+        Returns
+        -------
+        aic : float
+            The criterion.
+        """
         return self._criterion(X, lambda _: 2.0)
 
     def _criterion(self, X, price):

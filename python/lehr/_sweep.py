@@ -85,7 +85,18 @@ class Sweep(dict[str, np.ndarray]):
         self.bounds_ = [np.array(row["bounds"]) for row in rows]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the scores against the size; see :func:`lehr.plot.sweep`."""
+        """Draw the scores against the size; see :func:`lehr.plot.sweep`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+            Where it was drawn.
+        """
         from .plot import sweep as draw
 
         return draw(self, ax=ax)

@@ -41,7 +41,7 @@ def weights(
     Parameters
     ----------
     n : int
-        |S|, how many examples the batch has.
+        How many examples the batch has.
     effective : float
         M: the weighted sum is as noisy as that of a batch of M. `n` or more is no noise.
     rng : int, numpy.random.Generator, RandomState or None, default=None

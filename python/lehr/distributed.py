@@ -242,12 +242,20 @@ def resume(
     ----------
     run : str or os.PathLike
         The run directory that `fit` made. Its shards must be where they were, and as they were.
-    workers, threads, address, timeout, object_store_memory
-        As for `fit`; none of them need be as it was.
+    workers : int, default=2
+        How many processes, as for `fit`; it need not be what it was.
+    threads : int, default=1
+        Threads of each worker.
+    address : str, default=None
+        Where Ray is, such as ``ray://head:10001``; None starts it on this machine.
+    timeout : float, default=None
+        Seconds for a task, as for `fit`.
     n_jobs : int, default=None
         Threads of this process, which sums and updates; None and -1 are all cores.
     verbose : int, default=0
         Whether to show how it goes.
+    object_store_memory : int, default=None
+        Bytes of memory for Ray's objects on this machine, as for `fit`.
 
     Returns
     -------
@@ -296,8 +304,14 @@ def transform(
     out : str or os.PathLike
         The folder to write to: a NumPy file for each shard, with the rows of `transform` (documents) or `predict_proba`
         (points). Workers write there, so that all of them must be able to.
-    workers, threads, address, timeout
-        As for `fit`; `timeout` is for one shard.
+    workers : int, default=2
+        How many processes, as for `fit`.
+    threads : int, default=1
+        Threads of each worker.
+    address : str, default=None
+        Where Ray is, such as ``ray://head:10001``; None starts it on this machine.
+    timeout : float, default=None
+        Seconds for one shard, as for `fit`.
 
     Returns
     -------

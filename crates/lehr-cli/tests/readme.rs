@@ -1,6 +1,6 @@
 //! The commands of the README and of the pages in docs/, run as they stand, in order, in a folder with synthetic data.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lehr::math::rng::{Address, Purpose};
@@ -160,6 +160,94 @@ fn every_command_about_corpora_works() {
     let topics = std::fs::read_to_string(place("topics.csv")).unwrap();
     assert!(topics.starts_with("id,main_topic,topic_0,"), "{topics}");
     assert_eq!(topics.lines().count(), 61);
+}
+
+/// The pages whose commands run in one folder, in this order, and how many each has at least. A page may use what
+/// the ones before it have left.
+const GUIDE: &[(&str, usize)] = &[
+    ("index.md", 3),
+    ("guide/install.md", 2),
+    ("guide/clusters.md", 4),
+    ("guide/topics.md", 6),
+    ("guide/steering_topics.md", 6),
+    ("guide/implicit_feedback.md", 4),
+    ("guide/search.md", 6),
+    ("guide/sweeps.md", 1),
+    ("guide/coming_from.md", 3),
+];
+
+/// Pages that have tests of their own here.
+const OTHERS: &[&str] = &[
+    "guide/recommendations.md",
+    "guide/report.md",
+    "reference/corpora.md",
+    "reference/runs.md",
+    "paper/reproduce.md",
+];
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+#[test]
+fn every_command_of_the_guide_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    make_points(&place("points.csv"), 300, 0, false);
+    make_points(&place("heldout.csv"), 100, 1, false);
+    make_points(&place("iris.csv"), 60, 2, false);
+    make_articles(&place("articles.jsonl"), 200, 0);
+    make_articles(&place("new.jsonl"), 60, 1);
+    make_articles(&place("news.jsonl"), 200, 2);
+    for (table, lines) in [("news.jsonl", "news.txt"), ("new.jsonl", "new.txt")] {
+        let text = std::fs::read_to_string(place(table)).unwrap();
+        let texts: Vec<&str> = text.lines().map(|line| &line[10..line.len() - 2]).collect();
+        std::fs::write(place(lines), texts.join("\n")).unwrap();
+    }
+    std::fs::write(place("seeds.txt"), "things: glass furnace\nwater: river boat:3\n").unwrap();
+    make_ratings(folder.path());
+    let past = std::fs::read_to_string(place("ratings.dat")).unwrap().replace("::0\n", "\n");
+    std::fs::write(place("views.csv"), format!("user,item,rating\n{}", past.replace("::", ",")))
+        .unwrap();
+    std::fs::rename(place("test.csv"), place("later.csv")).unwrap();
+    for (page, least) in GUIDE {
+        let text = std::fs::read_to_string(docs().join(page)).unwrap();
+        let commands = commands(&text);
+        assert!(commands.len() >= *least, "{page} lost its commands: {commands:?}");
+        // What the page takes for granted.
+        if page.contains("steering") {
+            for seed in ["1", "2"] {
+                run(
+                    folder.path(),
+                    &format!("lehr fit lda news.jsonl -k 4 --seed {seed} -o runs/news-{seed}"),
+                );
+            }
+        } else if page.contains("implicit") {
+            run(folder.path(), "lehr fit pmf ratings.dat -d 3 -o runs/films");
+        }
+        let _ = std::fs::remove_dir_all(place("runs/points"));
+        for command in commands {
+            assert!(!run(folder.path(), command).is_empty(), "{page}: {command} said nothing");
+        }
+    }
+}
+
+#[test]
+fn no_page_with_commands_is_forgotten() {
+    let tested = |name: &str| GUIDE.iter().any(|(page, _)| *page == name) || OTHERS.contains(&name);
+    for part in ["", "guide", "reference", "method", "paper"] {
+        for file in std::fs::read_dir(docs().join(part)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|end| end == "md") {
+                let name = path.strip_prefix(docs()).unwrap().to_str().unwrap().to_string();
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert!(
+                    commands(&text).is_empty() || tested(&name),
+                    "{name} has commands that no test runs"
+                );
+            }
+        }
+    }
 }
 
 #[test]
