@@ -1,8 +1,10 @@
-"""What a round on workers costs, in milliseconds and bytes, and what sharding does: a table for docs/guide/distributed.md.
+"""What a round on workers costs, in milliseconds and bytes, and what sharding does: the tables of docs/guide/distributed.md.
 
-    python benchsuite/distributed.py docword.txt.gz [--points N] [--steps N] [--out FILE]
+    python benchsuite/distributed.py WORK prepare --documents docword.txt.gz --ratings ratings.dat.gz --points 10000000
+    python benchsuite/distributed.py WORK empty topics points ratings repeated --out FILE
 
-In an environment that has lehr with Ray. Two cores show what workers cost, not what they gain: each fit is made by two
+In an environment that has lehr with Ray. `prepare` makes folders of shards in WORK, which are kept; the others measure,
+and append their rows to FILE as JSON lines. Two cores show what workers cost, not what they gain: each fit is made by two
 threads of this process and by two workers of one thread each, on the same shards, and what the second takes longer is
 overhead.
 """
@@ -11,7 +13,6 @@ import argparse
 import json
 import resource
 import sys
-import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -21,69 +22,83 @@ import numpy as np
 import lehr
 from lehr import distributed as ld
 
+# Steps of each fit of topics, by its batch.
+STEPS = {1000: 101, 8192: 26, 65536: 4}
+SHARDS = 16
+REPEATED = 16
+
+
+def machine():
+    """The processor's name."""
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "unknown"
+
+
+def peak_mb():
+    """The most memory that this process had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
 
 def seconds_of_step(trace):
-    """Seconds of a step without evaluations: from the first observation to the last."""
+    """Seconds of a step: from the first observation to the last."""
     return (trace["seconds"][-1] - trace["seconds"][0]) / (trace["step"][-1] - trace["step"][0])
 
 
 def compared(make, shards, name):
     """One fit both ways: the row of a table."""
-    here = make(2).fit(shards)
+    here = make().fit(shards)
     began = time.perf_counter()
-    there = ld.fit(make(1), shards, workers=2, threads=1)
+    there = ld.fit(make(), shards, workers=2, threads=1)
     whole = time.perf_counter() - began
-    same = np.array_equal(here.trace_["bound"], there.trace_["bound"])
     report, n = there.workers_, max(there.workers_["rounds"], 1)
     row = {
         "what": name,
+        "steps": there.n_steps_,
         "threads_ms": 1e3 * seconds_of_step(here.trace_),
         "workers_ms": 1e3 * seconds_of_step(there.trace_),
         "rounds_per_step": report["rounds"] / max(there.n_steps_, 1),
         "out_kb": report["bytes_out"] / n / 1e3,
         "in_kb": report["bytes_in"] / n / 1e3,
+        "round_ms": 1e3 * report["seconds"] / n,
         "fit_s": whole,
-        "same_bits": bool(same),
+        "same_bits": bool(np.array_equal(here.trace_["bound"], there.trace_["bound"])),
     }
     row["overhead_ms"] = row["workers_ms"] - row["threads_ms"]
     row["overhead_share"] = row["overhead_ms"] / row["workers_ms"]
-    print(json.dumps(row), file=sys.stderr)
     return row
 
 
-def topics(batch, steps, n_docs):
-    """A fit of this many steps, whose bound is looked at twice only."""
-
-    def make(jobs):
-        passes = max(1, -(-steps * batch // n_docs))
-        return lehr.LatentDirichletAllocation(
-            100,
-            learning_method="online",
-            batch_size=batch,
-            max_iter=passes,
-            effective_batch_size=batch // 2,
-            random_state=0,
-            n_jobs=jobs,
-        )
-
-    return make
+def topics(batch, n_docs):
+    """A fit of topics from batches, with noise."""
+    return lehr.LatentDirichletAllocation(
+        100,
+        learning_method="online",
+        batch_size=batch,
+        max_iter=max(1, -(-STEPS[batch] * batch // n_docs)),
+        effective_batch_size=batch // 2,
+        random_state=0,
+        n_jobs=2,
+    )
 
 
-def clusters(steps):
-    """A fit of this many sweeps."""
+def clusters():
+    """A fit of all points, with noise."""
+    return lehr.BayesianGaussianMixture(
+        32,
+        max_iter=6,
+        tol=0,
+        random_state=0,
+        init_params="random_from_data",
+        effective_batch_size=100_000,
+        n_jobs=2,
+    )
 
-    def make(jobs):
-        return lehr.BayesianGaussianMixture(
-            32,
-            max_iter=steps,
-            tol=0,
-            random_state=0,
-            init_params="random_from_data",
-            effective_batch_size=100_000,
-            n_jobs=jobs,
-        )
 
-    return make
+def factors():
+    """A fit of all ratings."""
+    return lehr.ProbabilisticMatrixFactorization(10, max_iter=12, tol=0, random_state=0, n_jobs=2)
 
 
 def empty_rounds(ray, n=200):
@@ -106,47 +121,81 @@ def empty_rounds(ray, n=200):
         found.append(1e3 * (time.perf_counter() - began) / times)
     for worker in workers:
         ray.kill(worker)
-    return found
+    return {"what": "rounds of Ray", "empty_ms": found[0], "8_mb_each_way_ms": found[1]}
+
+
+def sharded(files, folder, **given):
+    """Makes a folder of shards if there is none: the row of a table."""
+    if folder.exists():
+        return None
+    began = time.perf_counter()
+    made = ld.shard(files, folder, SHARDS, **given)
+    took = time.perf_counter() - began
+    row = {"what": f"sharding {made['kind']}", "rows": made["rows"], "seconds": took, "peak_mb": peak_mb()}
+    row["rows_per_second"] = row["rows"] / took
+    row["mb"] = sum(entry["bytes"] for entry in made["shards"]) / 1e6
+    return row
+
+
+def prepared(work, args):
+    """Makes the folders of shards."""
+    if args.documents:
+        yield sharded(args.documents, work / "docs.shards")
+    if args.ratings:
+        yield sharded(args.ratings, work / "ratings.shards", kind="ratings")
+    if args.points and not (work / "x.shards").exists():
+        rng = np.random.default_rng(0)
+        whole = np.lib.format.open_memmap(work / "x.npy", mode="w+", dtype=np.float32, shape=(args.points, 16))
+        for first in range(0, args.points, 100_000):
+            part = whole[first : first + 100_000]
+            part[:] = rng.normal(size=part.shape) + 3 * rng.integers(8, size=(len(part), 1))
+        del whole
+        yield sharded(work / "x.npy", work / "x.shards", kind="points")
+        (work / "x.npy").unlink()
+
+
+def measured(work, names, args):
+    """The rows of tables."""
+    if "repeated" in names:
+        # Before anything else, so that the peak of memory is its own.
+        yield sharded([args.documents] * REPEATED, work / f"repeated-{time.time_ns()}.shards")
+    if not {"empty", "topics", "points", "ratings"} & set(names):
+        return
+    import ray
+
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+    if "empty" in names:
+        yield empty_rounds(ray)
+    if "topics" in names:
+        manifest = json.loads((work / "docs.shards" / "manifest.json").read_text(encoding="utf-8"))
+        for batch in args.batches:
+            yield compared(lambda batch=batch: topics(batch, manifest["rows"]), work / "docs.shards", f"topics, batch {batch}")
+    if "points" in names:
+        yield compared(clusters, work / "x.shards", "points, d = 16, K = 32")
+    if "ratings" in names:
+        yield compared(factors, work / "ratings.shards", "ratings, d = 10")
+    ray.shutdown()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("docword", help="documents, such as Reuters' docword file")
-    parser.add_argument("--points", type=int, default=10_000_000, help="points of 16 columns")
-    parser.add_argument("--steps", type=int, default=30, help="steps of each fit of topics, at least a pass")
-    parser.add_argument("--batches", type=int, nargs="*", default=[1000, 8192, 65536])
-    parser.add_argument("--out", help="where to write the rows, as JSON lines")
+    parser.add_argument("work", type=Path, help="a folder for shards")
+    parser.add_argument("names", nargs="+", choices=["prepare", "empty", "topics", "points", "ratings", "repeated"])
+    parser.add_argument("--documents", help="documents, such as Reuters' docword file")
+    parser.add_argument("--ratings", help="ratings, such as a part of Netflix's")
+    parser.add_argument("--points", type=int, help="how many points of 16 columns")
+    parser.add_argument("--batches", type=int, nargs="*", default=list(STEPS), choices=list(STEPS))
+    parser.add_argument("--out", type=Path, help="a file to append the rows to, as JSON lines")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    import ray
-
-    with tempfile.TemporaryDirectory() as work:
-        work = Path(work)
-        rows = []
-        began = time.perf_counter()
-        made = ld.shard(args.docword, work / "docs.shards", 16)
-        took = time.perf_counter() - began
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append({"what": "sharding", "documents": made["rows"], "seconds": took, "peak_mb": peak})
-        print(json.dumps(rows[-1]), file=sys.stderr)
-        ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
-        empty, large = empty_rounds(ray)
-        rows.append({"what": "empty rounds", "empty_ms": empty, "8_mb_each_way_ms": large})
-        print(json.dumps(rows[-1]), file=sys.stderr)
-        for batch in (batch for batch in args.batches if batch <= made["rows"]):
-            rows.append(compared(topics(batch, args.steps, made["rows"]), work / "docs.shards", f"topics, batch {batch}"))
-        if args.points:
-            rng = np.random.default_rng(0)
-            whole = np.lib.format.open_memmap(work / "x.npy", mode="w+", dtype=np.float32, shape=(args.points, 16))
-            for first in range(0, args.points, 100_000):
-                part = whole[first : first + 100_000]
-                part[:] = rng.normal(size=part.shape) + 3 * rng.integers(8, size=(len(part), 1))
-            del whole
-            ld.shard(work / "x.npy", work / "x.shards", 16, kind="points")
-            rows.append(compared(clusters(6), work / "x.shards", f"clusters, {args.points} points"))
-        ray.shutdown()
-    if args.out:
-        Path(args.out).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    args.work.mkdir(parents=True, exist_ok=True)
+    rows = prepared(args.work, args) if "prepare" in args.names else measured(args.work, args.names, args)
+    for row in filter(None, rows):
+        line = json.dumps({**row, "cpu": machine()})
+        print(line, file=sys.stderr)
+        if args.out:
+            with args.out.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
 
 if __name__ == "__main__":

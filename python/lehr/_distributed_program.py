@@ -6,6 +6,7 @@ import sys
 from . import distributed
 from ._lda import LatentDirichletAllocation
 from ._mixture import BayesianGaussianMixture
+from ._pmf import ProbabilisticMatrixFactorization
 from .errors import LehrError
 
 
@@ -17,15 +18,15 @@ def _parser():
     make.add_argument("files", nargs="+", help="files or patterns")
     make.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to make")
     make.add_argument("--shards", type=int, default=64, metavar="N", help="how many shards (64)")
-    make.add_argument("--kind", default="documents", choices=["documents", "points"])
+    make.add_argument("--kind", default="documents", choices=["documents", "points", "ratings"])
 
     fit = commands.add_parser("fit", help="fit a model to shards")
-    fit.add_argument("model", choices=["lda", "gmm", "dpgmm"])
+    fit.add_argument("model", choices=["lda", "gmm", "dpgmm", "pmf"])
     fit.add_argument("shards", metavar="SHARDS", help="the folder of shards")
-    fit.add_argument("-k", type=int, required=True, metavar="K", help="topics or components")
+    fit.add_argument("-k", type=int, required=True, metavar="K", help="topics, components or latent dimensions")
     fit.add_argument("-o", "--output", required=True, metavar="DIR", help="the run directory to make")
     fit.add_argument("--batch", type=int, metavar="N", help="items in a step; all of them if left out")
-    fit.add_argument("--passes", type=int, default=10, metavar="N", help="passes over the data (10)")
+    fit.add_argument("--passes", type=int, default=10, metavar="N", help="passes over the data, at most (10)")
     fit.add_argument("--effective", metavar="M", help="the effective batch size: less than the batch anneals")
     fit.add_argument("--seed", type=int, default=0, metavar="N", help="the seed (0)")
     fit.add_argument("--priors", default="learned", choices=["learned", "scikit-learn"])
@@ -60,6 +61,9 @@ def _estimator(args):
     if args.model == "lda":
         online = {} if args.batch is None else {"learning_method": "online", "batch_size": args.batch}
         return LatentDirichletAllocation(args.k, **online, **shared)
+    if args.model == "pmf":
+        del shared["priors"]
+        return ProbabilisticMatrixFactorization(args.k, batch_size=args.batch, **shared)
     kind = "dirichlet_distribution" if args.model == "gmm" else "dirichlet_process"
     return BayesianGaussianMixture(args.k, batch_size=args.batch, weight_concentration_prior_type=kind, **shared)
 

@@ -244,6 +244,8 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self._averages()
         return self._fit_settings(n_ratings, self._batch(n_ratings), n_init=n_init)
 
+    _config_of_fit = _config
+
     def _columns(self, X, roles=_ratings.ROLES):
         """The columns of a data frame that names users and items; None if X is a matrix."""
         wanted = _ratings.check_names(self.user, self.item, self.rating)

@@ -1,5 +1,6 @@
 """Workers on Ray: starts them, gives them the tasks of a round, and does not wait for those that are lost."""
 
+import json
 import sys
 import time
 import warnings
@@ -8,6 +9,7 @@ from statistics import median
 import numpy as np
 
 from . import _lehr, errors
+from ._shards import Folder
 from .errors import LehrError, MissingPackageError, WorkerError
 
 # Seconds that a worker has to come up, and to do its first task, for which it opens and checks its shards.
@@ -71,23 +73,40 @@ class Cluster:
 class Actor:
     """What runs in a worker's process."""
 
-    def __init__(self, folder, threads):
-        self.folder, self.threads, self.worker = folder, threads, None
+    def __init__(self, shards, threads):
+        self.shards, self.folder, self.threads, self.worker = shards, None, threads, None
 
     def load(self, model):
         """Takes the model; any error as a pair of its class and its text."""
         return _answered(self._load, model)
 
+    def _opened(self):
+        """The folder, as this machine has it."""
+        if self.folder is None:
+            self.folder = Folder(self.shards)
+        return self.folder
+
     def _load(self, model):
-        self.worker = _lehr.Worker(model, self.folder, self.threads)
+        self.worker = _lehr.Worker(model, self._opened().path, self.threads)
 
     def run(self, common, parts, tasks):
         """The replies to tasks, or an error."""
-        return _answered(self.worker.run, common, parts, tasks)
+        return _answered(self._run, common, parts, tasks)
 
-    def transform(self, estimator, file, out):
+    def _run(self, common, parts, tasks):
+        self._opened().bring(parts)
+        return self.worker.run(common, parts, tasks)
+
+    def transform(self, estimator, part, out):
         """Writes what an estimator makes of a shard."""
-        return _answered(_transformed, estimator, file, out)
+        return _answered(self._transform, estimator, part, out)
+
+    def _transform(self, estimator, part, out):
+        path = self._opened().bring([part])
+        # Reads all of it once: it must be as it was written.
+        _lehr.check_shard(path, part)
+        entry = json.loads(_lehr.shard_manifest(path))["shards"][part]
+        return _transformed(estimator, str(path / entry["file"]), out)
 
 
 def _transformed(estimator, file, out):
@@ -137,7 +156,8 @@ class Crew:
     """The workers of a fit; the compiled part calls `model`, `begin` and `poll`."""
 
     def __init__(self, ray, folder, workers, threads, timeout=None, verbose=False):
-        self.ray, self.folder, self.threads, self.timeout, self.verbose = ray, folder, threads, timeout, verbose
+        self.ray, self.threads, self.timeout, self.verbose = ray, threads, timeout, verbose
+        self.shards = folder.address or str(folder.path)
         self.remote = ray.remote(num_cpus=threads, max_restarts=0, max_task_retries=0)(Actor)
         self.slots = [Slot(number) for number in range(workers)]
         self.packed, self.jobs, self.replies, self.tasks = None, {}, [], []
@@ -183,7 +203,7 @@ class Crew:
     def _load(self, slot):
         """Starts the worker of a slot, if there is none, and sends it the model."""
         if slot.actor is None:
-            slot.actor, slot.fresh = self.remote.remote(self.folder, self.threads), True
+            slot.actor, slot.fresh = self.remote.remote(self.shards, self.threads), True
         slot.loading, slot.ready = slot.actor.load.remote(self.packed), False
         slot.since = time.monotonic()
 
@@ -241,7 +261,8 @@ class Crew:
         try:
             replies = opened(self.ray.get(ref))
         except self.ray.exceptions.RayTaskError as error:
-            raise WorkerError(f"a worker failed: {error}") from error
+            shards = ", ".join(str(self.tasks[place][0]) for place in job.places)
+            raise WorkerError(f"{self.shards}: a worker failed at shards {shards}: {error}") from error
         except self.ray.exceptions.RayError as error:
             self._lost(job.slot, error)
             self._assign(job.places)
@@ -316,10 +337,10 @@ class Crew:
                 self.ray.kill(slot.actor, no_restart=True)
 
     def transform(self, jobs, estimator):
-        """Has an estimator applied to files; `jobs` are pairs of a file and what to write."""
+        """Has an estimator applied to shards; `jobs` are pairs of a shard and the file to write."""
         kept, left, under_way, losses = self.ray.put(estimator), list(jobs), {}, 0
         for slot in self.slots:
-            slot.actor = self.remote.remote(self.folder, self.threads)
+            slot.actor = self.remote.remote(self.shards, self.threads)
         idle = list(self.slots)
         while left or under_way:
             while left and idle:
@@ -335,11 +356,11 @@ class Crew:
                         raise self.ray.exceptions.GetTimeoutError("it has not answered in time")
                     opened(self.ray.get(ref))
                 except self.ray.exceptions.RayTaskError as error:
-                    raise WorkerError(f"{job[0]}: a worker failed: {error}") from error
+                    raise WorkerError(f"{self.shards}: a worker failed at shard {job[0]}: {error}") from error
                 except self.ray.exceptions.RayError as error:
                     losses += 1
                     if losses > _LOSSES + len(self.slots):
-                        raise WorkerError(f"{losses} workers were lost; the last at {job[0]}") from error
+                        raise WorkerError(f"{self.shards}: {losses} workers were lost; the last at shard {job[0]}") from error
                     left.append(job)
                     self.ray.kill(slot.actor, no_restart=True)
-                    slot.actor = self.remote.remote(self.folder, self.threads)
+                    slot.actor = self.remote.remote(self.shards, self.threads)

@@ -10,7 +10,6 @@ of one machine. Ray is imported when it is needed, not before: ``pip install 'le
 from __future__ import annotations
 
 import copy
-import glob
 import json
 import os
 import tempfile
@@ -26,21 +25,29 @@ from . import _lehr
 from ._base import ESTIMATORS, PARAMETERS
 from ._lda import LatentDirichletAllocation
 from ._mixture import BayesianGaussianMixture
+from ._pmf import ProbabilisticMatrixFactorization
 from ._ray import Cluster, Crew, StragglerWarning
+from ._shards import Folder, found, is_address, put
 from ._settings import as_json, plain_json, real, threads_of, whole
 from ._topics import perplexity_of
 from ._watch import EnoughSteps, Watch
-from .errors import DataError, MissingFileError, MissingPackageError, RunError, SettingError, told
+from .errors import DataError, RunError, SettingError, told
 
 if TYPE_CHECKING:
     from typing import TypeAlias, TypeVar
 
-    Estimator = TypeVar("Estimator", LatentDirichletAllocation, BayesianGaussianMixture)
+    Estimator = TypeVar(
+        "Estimator", LatentDirichletAllocation, BayesianGaussianMixture, ProbabilisticMatrixFactorization
+    )
     AnyPath: TypeAlias = str | PathLike[str]
 
 __all__ = ["StragglerWarning", "fit", "resume", "shard", "transform"]
 
-_KINDS = {LatentDirichletAllocation: _lehr.Docs, BayesianGaussianMixture: _lehr.Points}
+_KINDS = {
+    LatentDirichletAllocation: _lehr.Docs,
+    BayesianGaussianMixture: _lehr.Points,
+    ProbabilisticMatrixFactorization: _lehr.Ratings,
+}
 
 
 def shard(
@@ -61,11 +68,13 @@ def shard(
     files : str, os.PathLike or sequence of them
         Files that `fit` reads, patterns such as ``articles/*.parquet``, or addresses that fsspec knows.
     folder : str or os.PathLike
-        The folder to make. All workers must be able to open it by this name.
+        The folder to make, or an address that fsspec knows, such as ``s3://bucket/news.shards``. All workers must be
+        able to open it by this name.
     n_shards : int, default=64
         How many shards.
-    kind : {'documents', 'points'}, default='documents'
-        What the rows are.
+    kind : {'documents', 'points', 'ratings'}, default='documents'
+        What the rows are. A shard of ratings has all of its users' ratings, and their posteriors stay with who has it:
+        about as many shards as workers are best.
     options : dict, default=None
         How to read the files, as the estimators' `data_options`.
 
@@ -76,41 +85,13 @@ def shard(
     """
     n_shards = whole("n_shards", n_shards, least=1)
     with tempfile.TemporaryDirectory() as copies:
-        found = _found(files, copies)
-        return json.loads(_lehr.make_shards(found, kind, as_json(options or {}), n_shards, folder))
-
-
-def _found(files, copies):
-    """The files that names, patterns and addresses stand for, in order; those from elsewhere are copied."""
-    names = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    found = []
-    for name in map(os.fspath, names):
-        if "://" in name:
-            found += _copied(name, copies)
-        elif os.path.exists(name) or not glob.has_magic(name):
-            found.append(name)
-        else:
-            matches = sorted(glob.glob(name, recursive=True))
-            if not matches:
-                raise MissingFileError(f"{name}: no file is called like this", name)
-            found += matches
-    return found
-
-
-def _copied(address, folder):
-    try:
-        import fsspec
-    except ImportError as error:
-        raise MissingPackageError("addresses need fsspec; install it with: pip install fsspec") from error
-    system, _, paths = fsspec.get_fs_token_paths(address)
-    if not paths:
-        raise MissingFileError(f"{address}: no file is called like this", address)
-    copied = []
-    for path in sorted(paths):
-        # The name says which format it is.
-        copied.append(os.path.join(tempfile.mkdtemp(dir=folder), os.path.basename(path)))
-        system.get_file(path, copied[-1])
-    return copied
+        names, options = found(files, copies), as_json(options or {})
+        if not is_address(folder):
+            return json.loads(_lehr.make_shards(names, kind, options, n_shards, folder))
+        made = os.path.join(copies, "made.shards")
+        manifest = json.loads(_lehr.make_shards(names, kind, options, n_shards, made))
+        put(made, folder)
+        return manifest
 
 
 def _checked(workers, threads, timeout):
@@ -124,7 +105,7 @@ def _data_of(estimator, folder):
     """The shards of a folder, as this estimator's data; refuses estimators that cannot be fitted on workers."""
     kind = next((data for cls, data in _KINDS.items() if isinstance(estimator, cls)), None)
     if kind is None:
-        names = " and ".join(cls.__name__ for cls in _KINDS)
+        names = ", ".join(cls.__name__ for cls in _KINDS)
         raise TypeError(f"workers fit {names}; {type(estimator).__name__} is fitted on one machine")
     given = {"holdout": 0, "warm_start": False, "init_components": None}
     for name, needed in given.items():
@@ -133,7 +114,7 @@ def _data_of(estimator, folder):
             raise SettingError(name, repr(value), f"must be {needed!r} for a fit on workers")
     if not isinstance(getattr(estimator, "init_params", ""), str):
         raise SettingError("init_params", "an array", "must be a name for a fit on workers")
-    return kind.from_shards(folder)
+    return kind.from_shards(folder.bring())
 
 
 def fit(
@@ -152,10 +133,11 @@ def fit(
 
     Parameters
     ----------
-    estimator : LatentDirichletAllocation or BayesianGaussianMixture
-        What to fit, with all its settings. Nothing may be held out.
+    estimator : LatentDirichletAllocation, BayesianGaussianMixture or ProbabilisticMatrixFactorization
+        What to fit, with all its settings. Nothing may be held out, and ratings are fitted without batches.
     shards : str or os.PathLike
-        A folder that `shard` or ``lehr convert --shards`` has made.
+        A folder that `shard` or ``lehr convert --shards`` has made, or its address. From an address, each machine copies
+        the shards that it works on into the folder ``LEHR_CACHE``, or ``lehr`` in the user's cache folder.
     workers : int, default=2
         How many processes do local steps. Does not change results.
     threads : int, default=1
@@ -178,15 +160,17 @@ def fit(
         The same estimator, fitted. Its attribute `workers_` says what was sent.
     """
     workers, threads, timeout = _checked(workers, threads, timeout)
-    data = _data_of(estimator, shards)
-    params, config = estimator._params(), estimator._config_of_fit(data.shape[0])
+    folder = Folder(shards)
+    data = _data_of(estimator, folder)
+    size = data.shape[-1] if isinstance(data, _lehr.Ratings) else data.shape[0]
+    params, config = estimator._params(), estimator._config_of_fit(size)
     config["checkpoint_every"] = whole("every", every, least=1, optional=True)
     if save is not None and os.path.exists(save) and not os.path.isdir(save):
         raise RunError(f"{save}: is a file; a run is a directory")
     bound = isinstance(estimator, LatentDirichletAllocation) and estimator._has_whole_story(config)
     watch = Watch(estimator, shards, None)
     with Cluster(address, workers * threads, object_store_memory) as ray:
-        crew = Crew(ray, os.path.abspath(shards), workers, threads, timeout, bool(estimator.verbose))
+        crew = Crew(ray, folder, workers, threads, timeout, bool(estimator.verbose))
         core = None
         try:
             core, exception, exact = estimator._translated(
@@ -267,9 +251,11 @@ def resume(
     if cls not in _KINDS:
         raise RunError(f"{run}: is no run that workers can go on with")
     with open(Path(run) / "config.json", encoding="utf-8") as file:
-        folder = json.load(file)["data"]["path"]
-    if not isinstance(folder, str) or not os.path.isdir(folder):
-        raise RunError(f"{run}: was not fitted to a folder of shards, or that is gone ({folder}); use 'lehr resume'")
+        path = json.load(file)["data"]["path"]
+    if not isinstance(path, str) or not os.path.isdir(path):
+        raise RunError(f"{run}: was not fitted to a folder of shards, or that is gone ({path}); use 'lehr resume'")
+    folder = Folder(path)
+    folder.bring()
     with Cluster(address, workers * threads, object_store_memory) as ray:
         crew = Crew(ray, folder, workers, threads, timeout, bool(verbose))
         try:
@@ -320,8 +306,11 @@ def transform(
     """
     workers, threads, timeout = _checked(workers, threads, timeout)
     check_is_fitted(estimator, "_core")
-    _data_of(estimator, shards)
-    entries = json.loads(_lehr.shard_manifest(shards))["shards"]
+    if isinstance(estimator, ProbabilisticMatrixFactorization):
+        raise TypeError("a factorisation has the factors of its users already: user_factors_, in the order of users_")
+    folder = Folder(shards)
+    _data_of(estimator, folder)
+    entries = json.loads(_lehr.shard_manifest(folder.path))["shards"]
     out = Path(out).absolute()
     out.mkdir(parents=True, exist_ok=True)
     there = [path for path in out.iterdir() if not path.name.endswith(".part")]
@@ -330,9 +319,9 @@ def transform(
     applied = copy.copy(estimator)
     applied.data_options, applied.n_jobs = None, threads
     files = [out / f"{Path(entry['file']).stem}.npy" for entry in entries]
-    jobs = [(str(Path(shards).absolute() / entry["file"]), str(file)) for entry, file in zip(entries, files)]
+    jobs = [(part, str(file)) for part, file in enumerate(files)]
     with Cluster(address, workers * threads) as ray:
-        crew = Crew(ray, os.path.abspath(shards), min(workers, len(jobs)), threads, timeout)
+        crew = Crew(ray, folder, min(workers, len(jobs)), threads, timeout)
         try:
             crew.transform(jobs, applied)
         finally:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,26 @@ def points(tmp_path_factory):
     return folder / "points.shards"
 
 
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    """Four shards of the ratings of 80 users, of two files."""
+    rng = np.random.default_rng(3)
+    factors, liked = rng.normal(size=(80, 2)), rng.normal(size=(30, 2))
+    rows, columns = np.nonzero(rng.random((80, 30)) < 0.4)
+    values = np.clip(np.round(3 + (factors[rows] * liked[columns]).sum(axis=1)), 1, 5)
+    folder = tmp_path_factory.mktemp("ratings")
+    lines = [f"{user}::m{item}::{value:g}::0\n" for user, item, value in zip(rows, columns, values)]
+    (folder / "a.dat").write_text("".join(lines[:300]))
+    (folder / "b.dat").write_text("".join(lines[300:]))
+    made = ld.shard(folder / "*.dat", folder / "ratings.shards", 4, kind="ratings")
+    assert (made["rows"], made["columns"], made["kind"]) == (len(rows), 30, "ratings")
+    return folder / "ratings.shards"
+
+
+def pmf(**given):
+    return lehr.ProbabilisticMatrixFactorization(3, **{"max_iter": 12, "tol": 0, "random_state": 5, **given})
+
+
 def lda(**given):
     return lehr.LatentDirichletAllocation(
         4, **{"learning_method": "online", "batch_size": 64, "max_iter": 3, "random_state": 5, "effective_batch_size": 9, **given}
@@ -79,7 +100,10 @@ def gmm(**given):
 
 def same(found, expected):
     """Whether two fits have the same bits, bounds included."""
-    if hasattr(expected, "components_"):
+    if hasattr(expected, "user_factors_"):
+        for name in ("user_factors_", "item_factors_", "user_biases_", "item_biases_"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    elif hasattr(expected, "components_"):
         np.testing.assert_array_equal(found.components_, expected.components_)
         assert found.bound_ == expected.bound_
     else:
@@ -107,6 +131,60 @@ def test_the_bits_of_one_machine(cluster, docs, points, workers):
     same(ld.fit(gmm(), points, workers=workers), gmm().fit(points))
     batches = {"batch_size": 200, "effective_batch_size": 60, "max_iter": 2}
     same(ld.fit(gmm(**batches), points, workers=workers, threads=2), gmm(**batches).fit(points))
+
+
+@pytest.mark.parametrize("workers", [1, 3, pytest.param(2, marks=pytest.mark.nightly), pytest.param(7, marks=pytest.mark.nightly)])
+def test_users_stay_with_their_workers_with_the_bits_of_one_machine(cluster, ratings, workers):
+    for given in ({}, {"effective_batch_size": "3t", "max_iter": 15}):
+        here = pmf(n_jobs=2, **given).fit(ratings)
+        there = ld.fit(pmf(n_jobs=1, **given), ratings, workers=workers)
+        same(there, here)
+        assert list(there.users_) == list(here.users_) and len(there.recommend(there.users_[0], 3)) == 3
+    both = ratings.parent / "both.dat"
+    both.write_text("".join((ratings.parent / name).read_text() for name in ("a.dat", "b.dat")))
+    np.testing.assert_allclose(pmf().fit(ratings).lower_bound_, pmf().fit(both).lower_bound_, rtol=1e-3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes")
+def test_users_of_a_killed_worker_are_made_again(cluster, ratings):
+    long = {"max_iter": 400, "effective_batch_size": "0.05t"}
+    with Killer(1) as killer:
+        there = ld.fit(pmf(**long), ratings, workers=2)
+    assert len(killer.killed) == 1 and there.workers_["replaced"] >= 1
+    same(there, pmf(**long).fit(ratings))
+
+
+def test_a_saved_fit_of_ratings_goes_on(cluster, ratings, tmp_path):
+    long = {"effective_batch_size": 6, "max_iter": 30}
+    expected = pmf(**long).fit(ratings)
+    whole = ld.fit(pmf(**long), ratings, workers=2, save=tmp_path / "whole", every=4)
+    same(whole, expected)
+    shutil.copytree(tmp_path / "whole", tmp_path / "cut")
+    (tmp_path / "cut" / "result.json").unlink()
+    (tmp_path / "cut" / "checkpoint.safetensors").unlink()
+    os.rename(tmp_path / "cut" / "checkpoint.previous.safetensors", tmp_path / "cut" / "checkpoint.safetensors")
+    same(ld.resume(tmp_path / "cut", workers=3), expected)
+
+
+def test_shards_are_read_from_where_fsspec_reaches(cluster, docs, points, tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    monkeypatch.setenv("LEHR_CACHE", str(tmp_path / "cache"))
+    address = f"file://{tmp_path}/bucket/points.shards"
+    ld.shard(f"file://{points.parent}/x.npy", address, 3, kind="points")
+    assert fsspec.core.url_to_fs(address)[0].exists(f"{address}/manifest.json")
+    there = ld.fit(gmm(), address, workers=2, save=tmp_path / "run")
+    same(there, gmm().fit(points))
+    copies = list((tmp_path / "cache" / "shards").iterdir())
+    assert len(copies) == 1 and (copies[0] / "00002.npy").stat().st_size == (points / "00002.npy").stat().st_size
+    assert len(ld.transform(there, address, tmp_path / "shares")) == 3
+    # A copy that is damaged is refused by its hash.
+    data = bytearray((copies[0] / "00001.npy").read_bytes())
+    data[-1] ^= 1
+    (copies[0] / "00001.npy").write_bytes(data)
+    with pytest.raises(errors.FormatError, match="00001.npy: is not the shard any more"):
+        ld.fit(gmm(), address)
+    with pytest.raises(errors.MissingFileError, match="no folder of shards"):
+        ld.fit(gmm(), f"file://{tmp_path}/bucket")
 
 
 def worker_processes():
@@ -203,8 +281,6 @@ def test_a_killed_driver_is_resumed_with_other_workers(cluster, docs, tmp_path):
 
 
 def test_a_changed_shard_is_refused_with_its_name(cluster, docs, tmp_path):
-    import shutil
-
     folder = tmp_path / "changed.shards"
     shutil.copytree(docs, folder)
     data = bytearray((folder / "00002.lehr").read_bytes())
@@ -253,8 +329,10 @@ def test_what_cannot_be_done_is_refused_in_words(docs, points, tmp_path, monkeyp
         ld.fit(lda(), docs, workers=0)
     with pytest.raises(errors.SettingError, match="timeout"):
         ld.fit(lda(), docs, timeout=-1)
-    with pytest.raises(TypeError, match="ProbabilisticMatrixFactorization is fitted on one machine"):
-        ld.fit(lehr.ProbabilisticMatrixFactorization(2), docs)
+    with pytest.raises(errors.FormatError, match="has shards of documents, and ratings are needed"):
+        ld.fit(pmf(), docs)
+    with pytest.raises(TypeError, match="is fitted on one machine"):
+        ld.fit(object(), docs)
     with pytest.raises(errors.FormatError, match="has shards of documents, and points are needed"):
         ld.fit(gmm(), docs)
     with pytest.raises(errors.FormatError, match="no folder of shards"):

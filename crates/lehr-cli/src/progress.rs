@@ -242,6 +242,10 @@ impl Watcher for Bar {
         Ok(())
     }
 
+    fn saves(&mut self, _step: u64) -> bool {
+        false
+    }
+
     fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
         self.bar.set_position(self.position(state.step));
         // Every start counts from 0.

@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lehr::engine::Sizes;
 use lehr::math::stop;
-use lehr::model::SharedModel;
 use lehr::models::{ReadOptions, Stored};
-use lehr::read::{DocsOptions, PointsOptions};
-use lehr::remote::{Hands, OnWorkers, Works, worker};
-use lehr::shards::{Kind, ShardFolder, Sharded, make_docs, make_points};
+use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
+use lehr::remote::{Hands, OnShards, OnWorkers, Works, worker};
+use lehr::shards::{Kind, ShardFolder, Sharded, make_docs, make_points, make_ratings};
 use lehr::store::{self, Begin, Disk, Extension, Items, Memory, Run, RunDirectory, Sink};
 use lehr::{Error, FitConfig};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -43,6 +42,10 @@ pub fn make_shards(
             let options: PointsOptions = options_of(options)?;
             computed(py, 1, || make_points(&files, &options, n_shards, &folder))?
         }
+        Kind::Ratings => {
+            let options: RatingsOptions = options_of(options)?;
+            computed(py, 1, || make_ratings(&files, &options, n_shards, &folder))?
+        }
     };
     Ok(manifest(&made))
 }
@@ -51,6 +54,18 @@ pub fn make_shards(
 #[pyfunction]
 pub fn shard_manifest(folder: PathBuf) -> PyResult<String> {
     guarded(|| ShardFolder::open(&folder).map(|folder| manifest(&folder)))
+}
+
+/// Refuses a shard of a folder that is not the file any more that was written.
+#[pyfunction]
+pub fn check_shard(py: Python<'_>, folder: PathBuf, shard: usize) -> PyResult<()> {
+    computed(py, 1, || {
+        let folder = ShardFolder::open(&folder)?;
+        if shard >= folder.n_shards() {
+            return Err(Error::config("shard", shard, "the folder has not as many"));
+        }
+        folder.check(shard)
+    })
 }
 
 fn manifest(folder: &ShardFolder) -> String {
@@ -191,7 +206,7 @@ pub struct Asked<M: Stored> {
 }
 
 /// Fits a model to the shards of a folder on the workers that `hands` reach.
-pub fn fit_on<M: SharedModel + Stored<Data: Sharded>>(
+pub fn fit_on<M: OnShards>(
     py: Python<'_>,
     data: &M::Data,
     (path, options): (&PathBuf, &ReadOptions<M>),
@@ -226,7 +241,7 @@ where
 }
 
 /// Goes on with a run whose data are the shards of a folder.
-pub fn resume_on<M: SharedModel + Stored<Data: Sharded>>(
+pub fn resume_on<M: OnShards>(
     py: Python<'_>,
     path: PathBuf,
     threads: usize,

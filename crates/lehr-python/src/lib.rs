@@ -43,6 +43,7 @@ fn _lehr(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(setting::tables, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::make_shards, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::shard_manifest, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::check_shard, module)?)?;
     module.add_function(wrap_pyfunction!(data::usual_columns, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(fitted::model_name, module)?)

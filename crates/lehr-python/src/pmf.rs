@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::arrays::{set, shaped, vector};
 use crate::data::{Names, Ratings};
+use crate::distributed::on_workers;
 use crate::errors::data_error;
 use crate::fitted::model_class;
 use crate::run::computed;
@@ -20,6 +21,8 @@ model_class!(
     Ratings,
     begins
 );
+
+on_workers!(Pmf, Ratings);
 
 fn begins(
     _model: &Core,

@@ -134,6 +134,10 @@ impl Watcher for Messenger {
         Ok(())
     }
 
+    fn saves(&mut self, _step: u64) -> bool {
+        false
+    }
+
     fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
         if !self.heard {
             return Ok(());

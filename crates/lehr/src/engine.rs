@@ -8,7 +8,7 @@
 //! batch; where every row has its own, [`RowTask`] and [`RowReply`] are what one worker needs and returns, and
 //! `tests/engines.rs` is a complete engine.
 
-pub use crate::step::engine::{Engine, Later, Sizes, Sums, Threads, Work};
+pub use crate::step::engine::{Advance, Engine, Holder, Later, Sizes, Sums, Threads, Work};
 pub use crate::step::message::{RowReply, RowTask};
 pub use crate::step::pass::{BatchOf, Pass, ShardOf, SumsOf};
 pub use crate::step::sample::{Batch, RowBatch};

@@ -5,16 +5,15 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{Recorder, bits, clusters, rng, small_corpus};
-use lehr::data::{Dataset, Docs, FromFile, Points};
+use common::{Recorder, bits, clusters, made_ratings, rng, small_corpus};
+use lehr::data::{Dataset, Docs, FromFile, Points, Ratings, Side};
 use lehr::engine::Sizes;
 use lehr::fit::Fitted;
 use lehr::math::rng::Rng;
-use lehr::model::SharedModel;
-use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Stored};
-use lehr::read::{self, DocsOptions, PointsOptions};
-use lehr::remote::{Hands, OnWorkers, Works, worker};
-use lehr::shards::{ShardFolder, Sharded, make_docs, make_points};
+use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
+use lehr::read::{self, DocsOptions, PointsOptions, RatingsOptions};
+use lehr::remote::{Hands, OnShards, OnWorkers, Works, worker};
+use lehr::shards::{ShardFolder, Sharded, make_docs, make_points, make_ratings};
 use lehr::{Error, FitConfig, Result};
 
 /// Workers in this process. Each task goes to any of them, and now and then is done a second time by another, as if
@@ -107,6 +106,23 @@ fn points_folder(folder: &Path, points: &Points, n_shards: usize) -> PathBuf {
     shards
 }
 
+/// A folder of shards of ratings, of two files.
+fn ratings_folder(folder: &Path, ratings: &Ratings, n_shards: usize) -> PathBuf {
+    let shards = folder.join(format!("{n_shards}.shards"));
+    let [mut first, mut second] = [String::new(), String::new()];
+    for (n, (user, item, value)) in ratings.triples().enumerate() {
+        let [user, item] = [(Side::User, user), (Side::Item, item)]
+            .map(|(side, number)| ratings.ids(side).get(number as usize).to_string());
+        let text = if n < ratings.n_ratings() / 3 { &mut first } else { &mut second };
+        *text += &format!("{user}::{item}::{value}::0\n");
+    }
+    let files = [folder.join("a.dat"), folder.join("b.dat")];
+    std::fs::write(&files[0], first).unwrap();
+    std::fs::write(&files[1], second).unwrap();
+    make_ratings(&files, &RatingsOptions::default(), n_shards, &shards).unwrap();
+    shards
+}
+
 /// What two fits are compared by.
 fn told(fitted: &Fitted, seen: &Recorder) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
     let bounds: Vec<f64> = seen.0.iter().map(|o| o.bound).collect();
@@ -117,7 +133,7 @@ fn told(fitted: &Fitted, seen: &Recorder) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
 /// Fits on threads and on workers, on the same shards.
 fn same_bits<M>(what: &str, model: &M, shards: &Path, config: &str) -> Crew
 where
-    M: SharedModel + Stored<Data: Sharded>,
+    M: OnShards,
 {
     let data = M::Data::read(shards, &Default::default()).unwrap();
     assert!(data.parts().len() > 2);
@@ -161,6 +177,129 @@ fn mixtures_have_the_bits_of_the_threads() {
     }
     same_bits("restarts", &mixture, &shards, "steps = 5; n_init = 3");
     same_bits("search", &mixture, &shards, "steps = 9; search = 3.0; seed = 5");
+}
+
+#[test]
+fn ratings_have_the_bits_of_the_threads_whoever_has_the_users() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = made_ratings((60, 40, 2), 900, (1.0, 0.5, 0.5), 7);
+    let shards = ratings_folder(folder.path(), &made.ratings, 5);
+    let whole = Ratings::read(&shards, &RatingsOptions::default()).unwrap();
+    assert_eq!((whole.n_ratings(), whole.parts().len()), (made.ratings.n_ratings(), 6));
+    let plain = "steps = 14; tol = 0.0; seed = 3";
+    let cases = [
+        (PmfParams::new(3), plain.to_string()),
+        (PmfParams { exact: true, ..PmfParams::new(9) }, plain.to_string()),
+        (PmfParams { ard: false, biases: false, ..PmfParams::new(3) }, plain.to_string()),
+        (PmfParams::new(3), format!("{plain}; effective = \"4t\"; eval_every = 3")),
+        (
+            PmfParams::paper(3),
+            format!("{plain}; effective = 3; step_size = 0.85; guard = \"halve\""),
+        ),
+        (
+            PmfParams::paper(3),
+            format!("{plain}; effective = 2; law = \"gamma\"; guard = \"reject\""),
+        ),
+        (PmfParams::new(2), format!("{plain}; n_init = 2")),
+    ];
+    for (params, config) in cases {
+        let pmf = Pmf::new(params, &whole).unwrap();
+        same_bits("pmf", &pmf, &shards, &config);
+    }
+    let uses: Vec<(u32, u32, f32)> =
+        made.ratings.triples().map(|(user, item, _)| (user, item, 1.0)).collect();
+    let lines = uses.iter().map(|(user, item, times)| format!("{user},{item},{times}\n"));
+    let (file, used) = (folder.path().join("uses.csv"), folder.path().join("uses.shards"));
+    std::fs::write(&file, format!("user,item,rating\n{}", lines.collect::<String>())).unwrap();
+    make_ratings(&[file], &RatingsOptions::default(), 4, &used).unwrap();
+    let whole = Ratings::read(&used, &RatingsOptions::default()).unwrap();
+    let implicit = Pmf::new(PmfParams { implicit: true, ..PmfParams::new(3) }, &whole).unwrap();
+    same_bits("implicit", &implicit, &used, plain);
+}
+
+#[test]
+fn sums_of_shards_of_ratings_are_those_of_the_whole_but_for_rounding() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = made_ratings((60, 40, 2), 900, (1.0, 0.5, 0.5), 7);
+    let shards = ratings_folder(folder.path(), &made.ratings, 5);
+    let parts = Ratings::read(&shards, &RatingsOptions::default()).unwrap();
+    let all: Vec<u32> = (0..parts.n_ratings() as u32).collect();
+    let whole = parts.subset(&all);
+    assert!(whole.parts().is_empty());
+    let pmf = Pmf::new(PmfParams { exact: true, ..PmfParams::new(3) }, &whole).unwrap();
+    for config in
+        ["steps = 12; tol = 0.0; seed = 3", "steps = 9; tol = 0.0; seed = 3; effective = 20"]
+    {
+        let bounds = |data: &Ratings| {
+            let mut seen = Recorder::default();
+            let fit = lehr::fit(&pmf, data).config(toml_of(config)).threads(2);
+            fit.watch(&mut seen).run().unwrap();
+            seen.0.iter().map(|o| o.bound).collect::<Vec<f64>>()
+        };
+        let (found, expected) = (bounds(&parts), bounds(&whole));
+        assert!(found.len() > 1 && found.len() == expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn users_stay_where_they_are_until_they_are_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    // Many users of few items: what travels is of the items.
+    let made = made_ratings((900, 12, 2), 5000, (1.0, 0.5, 0.5), 7);
+    let shards = ratings_folder(folder.path(), &made.ratings, 3);
+    let whole = Ratings::read(&shards, &RatingsOptions::default()).unwrap();
+    let pmf = Pmf::new(PmfParams::new(4), &whole).unwrap();
+    let bytes = |steps: usize| {
+        // Each shard stays with its worker.
+        let mut crew = Crew::new(&shards, 1);
+        let config = toml_of(&format!("steps = {steps}; tol = 0.0; eval_every = 0"));
+        let driver = OnWorkers::new(&mut crew);
+        let fit = lehr::fit(&pmf, &whole).config(config).driver(&driver).threads(1);
+        let fitted = fit.run().unwrap();
+        (crew.bytes, 8 * fitted.state.lambda.table().values().len())
+    };
+    let (few, table) = bytes(5);
+    let (many, _) = bytes(15);
+    assert!(many - few < table, "{} bytes in ten steps, lambda has {table}", many - few);
+}
+
+#[test]
+fn a_fit_of_ratings_on_workers_is_resumed_by_others_and_refuses_batches() {
+    use lehr::store::{self, Begin, Disk, Extension, Items, RunDirectory};
+    let folder = tempfile::tempdir().unwrap();
+    let made = made_ratings((60, 40, 2), 900, (1.0, 0.5, 0.5), 7);
+    let shards = ratings_folder(folder.path(), &made.ratings, 4);
+    let data = Ratings::read(&shards, &RatingsOptions::default()).unwrap();
+    let options = RatingsOptions::default();
+    let begin = |run: &Path, crew: &mut Crew, config: &str| {
+        let items: Items<'_, Pmf> = Items::of_file(&data, &shards, &options);
+        let mut disk = Disk::new(run).unwrap();
+        let (driver, params) = (OnWorkers::new(crew), PmfParams::new(3));
+        store::fit_with(&driver, items, params, &toml_of(config), Begin::Random, &mut disk, &mut ())
+    };
+    let config = "steps = 20; tol = 0.0; seed = 1; effective = 8; checkpoint_every = 7";
+    let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
+    begin(&whole, &mut Crew::new(&shards, 2), config).unwrap();
+    let mut crew = Crew::new(&shards, 2);
+    crew.lost_after = Some(30);
+    assert!(begin(&cut, &mut crew, config).is_err());
+    let directory = RunDirectory::open(&cut).unwrap();
+    let mut crew = Crew::new(&shards, 3);
+    let driver = OnWorkers::new(&mut crew);
+    store::resume_with::<Pmf>(&driver, &directory, Extension::default(), None, &mut ()).unwrap();
+    assert!(crew.rounds > 10);
+    let lambda = |run: &Path| {
+        let run = lehr::Run::<Pmf>::load(run).unwrap();
+        bits(run.lambda().table().values())
+    };
+    assert_eq!(lambda(&cut), lambda(&whole));
+    let batches = folder.path().join("batches");
+    let refused = begin(&batches, &mut Crew::new(&shards, 1), "steps = 3; batch = 50");
+    let error = refused.map(drop).unwrap_err();
+    assert!(error.to_string().contains("not for ratings in shards"), "{error}");
 }
 
 #[test]

@@ -150,4 +150,5 @@ Examples:
   lehr convert docword.txt.gz --vocab vocab.txt -o corpus.lehr
   lehr fit lda corpus.lehr -k 50
   lehr convert articles/*.parquet --shards 64 -o news.shards
-  lehr convert sensors/*.npy --shards 64 --kind points -o sensors.shards";
+  lehr convert sensors/*.npy --shards 64 --kind points -o sensors.shards
+  lehr convert ratings.dat --shards 8 --kind ratings -o ratings.shards";

@@ -6,7 +6,8 @@ use anyhow::bail;
 use serde::Serialize;
 
 use lehr::data::FromFile;
-use lehr::shards::{Kind, make_docs, make_points};
+use lehr::read::RatingsOptions;
+use lehr::shards::{Kind, make_docs, make_points, make_ratings};
 use lehr::store::path_text;
 use lehr::{read, write};
 
@@ -124,6 +125,8 @@ fn make_shards(args: ConvertArgs) -> anyhow::Result<End> {
     let n_shards = args.shards.unwrap_or(1);
     let made = if args.kind == Kind::Points.name() {
         make_points(&args.data, &args.points.options()?, n_shards, output)?
+    } else if args.kind == Kind::Ratings.name() {
+        make_ratings(&args.data, &RatingsOptions::default(), n_shards, output)?
     } else {
         make_docs(&args.data, &args.docs.options()?, n_shards, output)?
     };
@@ -136,10 +139,12 @@ fn make_shards(args: ConvertArgs) -> anyhow::Result<End> {
     let columns = match manifest.kind {
         Kind::Documents => format!("{} words, {} tokens", manifest.columns, manifest.tokens),
         Kind::Points => counted(manifest.columns as u64, "column"),
+        Kind::Ratings => counted(manifest.columns as u64, "item"),
     };
     let model = match manifest.kind {
         Kind::Documents => "lda",
         Kind::Points => "gmm",
+        Kind::Ratings => "pmf",
     };
     let said = format!(
         "{}: {} {} in {}\nholds     {columns}\nsize      {}\nfit a model to it on workers with: \

@@ -10,6 +10,7 @@ use super::{Count, Dataset, FromFile, Ids};
 use crate::error::{Advice, advice, setting};
 use crate::read::{self, RatingsOptions};
 use crate::settings::choices;
+use crate::shards::ShardFolder;
 use crate::{Error, Result};
 
 /// One of the two sides of a rating.
@@ -67,6 +68,8 @@ pub struct Ratings {
     mean: f64,
     variance: f64,
     n_averaged: usize,
+    /// The folder whose shards they are all of, and where the ratings of each begin.
+    shards: Option<Arc<(ShardFolder, Vec<usize>)>>,
 }
 
 /// Why ratings are refused. Ratings are numbered from 0 as they came, so that a reader can say where
@@ -189,7 +192,28 @@ impl Ratings {
         let mean = sum(&|value| value) / n;
         let variance = sum(&|value| (value - mean).powi(2)) / n;
         let (by_user, by_item) = (Arc::new(by_user), Arc::new(by_item));
-        Ratings { users, items, by_user, by_item, mean, variance, n_averaged }
+        let shards = None;
+        Ratings { users, items, by_user, by_item, mean, variance, n_averaged, shards }
+    }
+
+    /// The ratings of some users, sorted already.
+    pub(crate) fn of_users(users: Arc<Ids>, items: Arc<Ids>, by_user: Grouped) -> Self {
+        let by_item = by_user.transpose(items.len());
+        Self::join(users, items, by_user, by_item, 0)
+    }
+
+    /// The same, as all that the shards of a folder have.
+    pub(crate) fn in_shards(self, folder: &ShardFolder) -> Self {
+        let mut starts = vec![0];
+        for shard in &folder.manifest().shards {
+            starts.push(starts[starts.len() - 1] + shard.rows as usize);
+        }
+        Ratings { shards: Some(Arc::new((folder.clone(), starts))), ..self }
+    }
+
+    /// The folder whose shards they are all of, if they are.
+    pub(crate) fn shards(&self) -> Option<&ShardFolder> {
+        self.shards.as_ref().map(|shards| &shards.0)
     }
 
     /// How many ratings.
@@ -278,6 +302,10 @@ impl Dataset for Ratings {
     fn groups(&self, phase: usize) -> &[usize] {
         let side = if phase == 0 { Side::User } else { Side::Item };
         self.side(side).starts()
+    }
+
+    fn parts(&self) -> &[usize] {
+        self.shards.as_ref().map_or(&[], |shards| &shards.1)
     }
 
     fn largest_block(&self) -> usize {

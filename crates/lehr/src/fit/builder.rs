@@ -175,9 +175,14 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         };
         // The whole loop lives in our own pool: nothing here ever touches rayon's global one.
         pool.install(|| {
-            let mut threads = data.map(|data| Threads::new(model, data));
-            let threads = threads.as_mut().map(|threads| threads as &mut dyn Engine<M>);
-            let Some(engine) = engine.or(threads) else {
+            let of_model = data.map(|data| model.engine(data)).transpose()?.flatten();
+            let mut own: Option<Box<dyn Engine<M> + '_>> = match (of_model, data) {
+                (Some(engine), _) => Some(engine),
+                (None, Some(data)) => Some(Box::new(Threads::new(model, data))),
+                (None, None) => None,
+            };
+            let own = own.as_deref_mut();
+            let Some(engine) = engine.or(own) else {
                 return Err(Error::data("there are no items to fit"));
             };
             let (plan, start, meter) = (&plan, &start, Meter::default());

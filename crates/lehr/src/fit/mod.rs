@@ -20,7 +20,7 @@ use crate::lambda::Lambda;
 use crate::math::stop::Stop;
 use crate::model::{Ask, HyperStep, Model, RowSet, Stats};
 use crate::settings::Plan;
-use crate::step::engine::{Engine, Sums, Work};
+use crate::step::engine::{Advance, Engine, Sums, Work};
 use crate::step::pass::Pass;
 use crate::step::update::{Deferred, Raw, Updater};
 use crate::step::warm::Warm;
@@ -95,20 +95,24 @@ impl<'a, M: Model> Fit<'a, M> {
         state: State,
     ) -> Result<Self> {
         let Session { model, heldout, engine, meter, stop, .. } = session;
-        let (model, layout, sizes) = (*model, model.layout(), engine.sizes());
+        let (model, layout) = (*model, model.layout());
         let mut state = state;
         if plan.warm && !state.warm.is_on() {
-            state.warm = Warm::new(sizes.n_items, model.warm_width());
+            state.warm = Warm::new(engine.sizes().n_items, model.warm_width());
         }
-        if state.warm.is_on() && !state.warm.fits(sizes.n_items) {
+        if state.warm.is_on() && !state.warm.fits(engine.sizes().n_items) {
             return Err(Error::data(
                 "the local state in the checkpoint is not of these items; it belongs to another run",
             ));
         }
         let mut expect = M::Expect::default();
         let before = Instant::now();
-        M::Pass::begin(model, &state.lambda, &mut expect);
+        match engine.holder() {
+            Some(holder) => holder.begin(model, &state.lambda, &mut expect)?,
+            None => M::Pass::begin(model, &state.lambda, &mut expect),
+        }
         let beginning = before.elapsed();
+        let sizes = engine.sizes();
         Ok(Fit {
             model,
             heldout: *heldout,
@@ -178,6 +182,9 @@ impl<'a, M: Model> Fit<'a, M> {
         let hyper_sums = std::mem::take(&mut sums.hyper);
         self.state.items += self.passes[0].n_items() as u64;
         for pass in 0..self.passes.len() {
+            if pass == 0 && self.advance(t)? {
+                continue;
+            }
             if pass > 0 {
                 sums = self.sum(pass, Ask::STATS, true)?;
             }
@@ -191,6 +198,35 @@ impl<'a, M: Model> Fit<'a, M> {
         self.state.step = t;
         self.state.seconds = self.seconds();
         Ok(())
+    }
+
+    /// The update of the first pass where the engine keeps its rows; false, and nothing done, where it does not.
+    fn advance(&mut self, t: u64) -> Result<bool> {
+        let Fit { model, plan, engine, meter, passes, expect, state, .. } = self;
+        if engine.holder().is_none() {
+            return Ok(false);
+        }
+        let (model, (first, others)) = (*model, passes.split_at_mut(1));
+        let [next, ..] = others else { return Ok(false) };
+        // Batches are functions of the step, so that this one can be known already.
+        let own = plan.own_step(t);
+        next.draw(own, engine.sizes());
+        next.weigh(own);
+        let (batch, next, hyper) = (first[0].batch(), next.batch(), &state.lambda.hyper);
+        let (guard, rho) = (plan.guard_for(model)?, plan.step_size);
+        let rho = [false, true].map(|noisy| rho.at(t, noisy));
+        let advance = Advance { model, hyper, batch, next, rho, guard };
+        let Some(holder) = engine.holder() else { return Ok(false) };
+        let guarded = meter.time(Part::Local, || holder.advance(advance, expect))?;
+        state.guard_hits += guarded.hits;
+        state.guard_checks += guarded.noisy;
+        Ok(true)
+    }
+
+    /// Brings rows that the engine keeps into the state.
+    fn gather(&mut self) -> Result<()> {
+        let Fit { engine, expect, state, .. } = self;
+        engine.holder().map_or(Ok(()), |holder| holder.fetch(expect, &mut state.lambda))
     }
 
     /// One step. If a stop is asked for in the middle of it, the error says why, and the state is that before the
@@ -271,7 +307,7 @@ impl<'a, M: Model> Fit<'a, M> {
         before + began.elapsed().as_secs_f64()
     }
 
-    /// The natural parameters as they are, every row up to date.
+    /// The natural parameters as they are, every row up to date; those that the engine keeps as they were last brought.
     pub fn lambda(&self) -> Lambda {
         let mut state = self.state.clone();
         state.catch_up(self.model);

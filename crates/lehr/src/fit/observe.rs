@@ -22,6 +22,9 @@ impl<M: Model> Fit<'_, M> {
         if !bound.is_finite() {
             return Err(self.diverged(bound));
         }
+        if self.heldout.is_some() {
+            self.gather()?;
+        }
         let (measures, heldout) = self.judge()?;
         let (plan, state) = (self.plan, &self.state);
         let batch = plan.batch.unwrap_or(n_items);

@@ -58,10 +58,12 @@ impl<M: Model> Fit<'_, M> {
     ) -> Result<End> {
         let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
         let end = self.climb(history, watcher, progress, &mut bound);
-        match end.as_ref().map_err(|error| error.kind()) {
+        let end = match end.as_ref().map_err(|error| error.kind()) {
             Err(&ErrorKind::Stopped(stop)) => Ok(End { stop, bound }),
             _ => end,
-        }
+        }?;
+        self.gather()?;
+        Ok(end)
     }
 
     fn climb(
@@ -96,6 +98,9 @@ impl<M: Model> Fit<'_, M> {
                 }
             }
             self.end_step(sums)?;
+            if watcher.saves(self.state.step) {
+                self.gather()?;
+            }
             let (state, seen) = (&self.state, &mut *watcher);
             meter.time(Part::Checkpoint, || seen.after_step(state, &|| progress(state)))?;
             if watcher.wants_stop() {

@@ -78,7 +78,13 @@ impl<M: Model> Fit<'_, M> {
         let copies = is_long && !self.model.layout().lazy && bytes <= memory::available() / 2;
         self.undo.lambda = copies.then(|| self.state.lambda.clone());
         let undoable = copies && (!self.state.warm.is_on() || self.undo.warm.is_some());
+        let mark = self.engine.holder().map(|holder| holder.mark());
         let done = self.heeding(undoable, work);
+        let is_undone =
+            done.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Stopped(_)));
+        if let (true, Some(mark), Some(holder)) = (is_undone, mark, self.engine.holder()) {
+            holder.back(mark, &self.expect);
+        }
         self.undo = Undo::default();
         done
     }

@@ -20,6 +20,12 @@ pub trait Watcher: Send {
         Ok(())
     }
 
+    /// Whether [`Watcher::after_step`] may ask for what is to be saved of this step: what lies elsewhere is brought here
+    /// only then.
+    fn saves(&mut self, _step: u64) -> bool {
+        true
+    }
+
     /// An update was made, or a run ended: the moment to save. `progress` makes what to save.
     fn after_step(&mut self, _state: &State, _progress: &dyn Fn() -> Progress) -> Result<()> {
         Ok(())
@@ -50,4 +56,8 @@ pub trait Watcher: Send {
 }
 
 /// Watches nothing.
-impl Watcher for () {}
+impl Watcher for () {
+    fn saves(&mut self, _step: u64) -> bool {
+        false
+    }
+}

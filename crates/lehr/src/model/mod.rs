@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::settings::FitConfig;
+use crate::step::engine::Engine;
 use crate::step::pass::{Pass, ShardOf, SumsOf};
 
 pub use crate::data::Dataset;
@@ -151,6 +152,11 @@ pub trait Model: Sync + Sized {
     /// Numbers per item with which its next local step can begin; 0 if all begin from scratch.
     fn warm_width(&self) -> usize {
         0
+    }
+
+    /// Where the local steps on these data run, if not on the threads of a pool as usual.
+    fn engine<'a>(&'a self, _data: &'a Self::Data) -> Result<Option<Box<dyn Engine<Self> + 'a>>> {
+        Ok(None)
     }
 
     /// Guards and tests of the domain beyond [`Model::in_domain`].

@@ -23,6 +23,16 @@ pub trait Hands: Send {
     fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>>;
 }
 
+impl<H: Hands + ?Sized> Hands for &mut H {
+    fn model(&mut self, model: Vec<u8>) -> Result<()> {
+        (**self).model(model)
+    }
+
+    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>> {
+        (**self).round(common, tasks)
+    }
+}
+
 /// Local steps on workers that open the shards of a folder.
 pub struct Remote<'a> {
     sizes: Sizes,
@@ -39,7 +49,7 @@ pub struct Remote<'a> {
 const REMEMBERED: usize = 3;
 
 /// The bytes of replies that a driver has in memory at a time, about.
-const MOST_BYTES: usize = 256 << 20;
+pub(super) const MOST_BYTES: usize = 256 << 20;
 
 impl<'a> Remote<'a> {
     /// An engine for the items of a folder, which have these sizes.

@@ -16,10 +16,14 @@
 mod driver;
 mod engine;
 mod model;
+mod users;
+mod users_wire;
+mod users_worker;
 mod wire;
 mod worker;
 
-pub use driver::OnWorkers;
+pub use driver::{OnShards, OnWorkers};
 pub use engine::{Hands, Remote, Task};
 pub use model::pack;
+pub(crate) use users::Users;
 pub use worker::{Works, worker};

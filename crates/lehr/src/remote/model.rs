@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{decode, encode};
@@ -28,23 +29,33 @@ pub fn pack<M: Stored>(model: &M) -> Result<Vec<u8>> {
         files.push((name.to_string(), bytes));
         Ok(())
     })?;
-    // As JSON, which is how configurations are kept: their types may skip fields, which bytes alone cannot.
-    let text = |value: serde_json::Result<String>| value.expect("plain values become JSON");
-    let params = text(serde_json::to_string(model.params()));
-    let frozen = text(serde_json::to_string(&model.frozen()));
-    Ok(encode(&Packed { name: model.name().to_string(), params, frozen, files }))
+    Ok(encode(&Packed { files, ..Packed::settings_of(model) }))
 }
 
 impl Packed {
+    /// A model of which workers need the settings alone.
+    pub fn settings_of<M: Stored>(model: &M) -> Self {
+        // As JSON, which is how configurations are kept: their types may skip fields, which bytes alone cannot.
+        let text = |value: serde_json::Result<String>| value.expect("plain values become JSON");
+        let params = text(serde_json::to_string(model.params()));
+        let frozen = text(serde_json::to_string(&model.frozen()));
+        Packed { name: model.name().to_string(), params, frozen, files: Vec::new() }
+    }
+
+    /// The settings, and what was taken from the data.
+    pub fn settings<P: DeserializeOwned, F: DeserializeOwned>(&self) -> Result<(P, F)> {
+        let wrong = |error: serde_json::Error| Error::data(format!("the model sent: {error}"));
+        let params = serde_json::from_str(&self.params).map_err(wrong)?;
+        Ok((params, serde_json::from_str(&self.frozen).map_err(wrong)?))
+    }
+
     pub fn of(bytes: &[u8]) -> Result<Self> {
         decode(bytes)
     }
 
     /// The model, as it was.
     pub fn unpack<M: Stored>(&self) -> Result<M> {
-        let wrong = |error: serde_json::Error| Error::data(format!("the model sent: {error}"));
-        let params = serde_json::from_str(&self.params).map_err(wrong)?;
-        let frozen = serde_json::from_str(&self.frozen).map_err(wrong)?;
+        let (params, frozen) = self.settings()?;
         M::restore(params, frozen, self)
     }
 }

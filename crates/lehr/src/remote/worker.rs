@@ -8,9 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::model::Packed;
+use super::users_worker::UserWorker;
 use super::wire::{CommonOwned, GroupReply, PartReply, PartTask, Piece, decode, encode};
 use crate::model::{Dataset, Local, RowSet, Shard, SharedModel};
-use crate::models::{Lda, Mixture, Shipped, Stored};
+use crate::models::{Lda, Mixture, Pmf, Shipped, Stored};
 use crate::shards::{ShardFolder, Sharded};
 use crate::step::shared::run_shard;
 use crate::{Error, Result};
@@ -33,6 +34,9 @@ pub fn worker(model: &[u8], folder: &Path) -> Result<Box<dyn Works>> {
     }
     if Mixture::NAMES.contains(&name) {
         return Ok(Box::new(Worker::<Mixture>::new(&packed, folder)?));
+    }
+    if Pmf::NAMES.contains(&name) {
+        return Ok(Box::new(UserWorker::new(&packed, folder)?));
     }
     Err(Error::data(format!("workers cannot fit a {name} yet; fit it on one machine")))
 }

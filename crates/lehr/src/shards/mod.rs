@@ -2,13 +2,15 @@
 //!
 //! `manifest.json` is written last, so that a folder without it is not complete. A shard of documents is a converted
 //! corpus ([`Docs::save`](crate::data::Docs::save)) without names, which are in `vocabulary.json`, a list; a shard of
-//! points is a NumPy matrix. Both are memory-mapped. A fit to a folder has the same bits wherever its shards are worked
+//! points is a NumPy matrix; both are memory-mapped. A shard of ratings has all ratings of its users as arrays. A fit to a folder has the same bits wherever its shards are worked
 //! on, and however many machines share them; those bits depend on how many shards there are.
 
 mod make_docs;
 mod make_points;
+mod make_ratings;
 mod open;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,7 +20,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 pub use make_docs::make_docs;
 pub use make_points::make_points;
+pub use make_ratings::make_ratings;
 pub use open::Sharded;
+pub(crate) use open::{RatingsShard, rating_totals, ratings_shard};
 
 use crate::settings::choices;
 use crate::{Error, Result, write};
@@ -36,6 +40,8 @@ choices! {
         Documents = "documents",
         /// Rows of numbers.
         Points = "points",
+        /// Ratings, all of a user in one shard.
+        Ratings = "ratings",
     }
 }
 
@@ -46,11 +52,11 @@ pub struct Manifest {
     format: u32,
     /// What the rows are.
     pub kind: Kind,
-    /// All rows: documents or points.
+    /// All rows: documents, points or ratings.
     pub rows: u64,
-    /// The words of all documents, each as often as it occurs; 0 for points.
+    /// The words of all documents, each as often as it occurs; else 0.
     pub tokens: f64,
-    /// V, or the columns of points.
+    /// V, the columns of points, or how many are rated.
     pub columns: usize,
     /// The columns' names, if points have any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +64,10 @@ pub struct Manifest {
     /// The hash of the words' names, if documents have any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocabulary: Option<String>,
+    /// The hashes of other files that belong to them: of ratings the names of users and items, and how many ratings each
+    /// item has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sidecars: BTreeMap<String, String>,
     /// The shards, in order.
     pub shards: Vec<Entry>,
 }
@@ -154,6 +164,9 @@ impl ShardFolder {
             hash.update(&rows.to_le_bytes());
             hash.update(own.as_bytes());
         }
+        for own in self.manifest.sidecars.values() {
+            hash.update(own.as_bytes());
+        }
         hash.digest128()
     }
 
@@ -194,6 +207,18 @@ impl ShardFolder {
             manifest.display()
         );
         Error::parse(&self.file(shard), message)
+    }
+
+    /// A file that belongs to the shards, as it was written.
+    fn sidecar(&self, name: &str) -> Result<(PathBuf, Vec<u8>)> {
+        let file = self.path.join(name);
+        let bytes = fs::read(&file).map_err(|error| Error::io(&file, "cannot read", error))?;
+        if self.manifest.sidecars.get(name) != Some(&hash_of_bytes(&bytes)) {
+            let message =
+                "is not the file any more that was made with these shards; make the shards again";
+            return Err(Error::parse(&file, message));
+        }
+        Ok((file, bytes))
     }
 
     /// The words' names, if documents have any.
@@ -277,9 +302,14 @@ impl Making {
 
     /// Writes the manifest, with which the folder is complete.
     fn finish(self, kind: Kind, columns: usize, names: Names) -> Result<ShardFolder> {
+        let mut sidecars = BTreeMap::new();
         let (names, vocabulary) = match names {
             Names::None => (Vec::new(), None),
             Names::Columns(names) => (names, None),
+            Names::Sidecars(written) => {
+                sidecars = written;
+                (Vec::new(), None)
+            }
             Names::Words(words) => {
                 let text = serde_json::to_vec(&words).expect("plain values become JSON");
                 write::whole(&self.path.join(VOCABULARY), &text)?;
@@ -291,8 +321,9 @@ impl Making {
             shards.iter().map(|shard| shard.rows).sum(),
             shards.iter().map(|shard| shard.tokens).sum(),
         );
+        let format = FORMAT;
         let manifest =
-            Manifest { format: FORMAT, kind, rows, tokens, columns, names, vocabulary, shards };
+            Manifest { format, kind, rows, tokens, columns, names, vocabulary, sidecars, shards };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("plain values become JSON");
         text.push(b'\n');
         write::whole(&path.join(MANIFEST), &text)?;
@@ -305,4 +336,6 @@ enum Names {
     None,
     Columns(Vec<String>),
     Words(Vec<String>),
+    /// In files of their own, which are written already: their hashes.
+    Sidecars(BTreeMap<String, String>),
 }

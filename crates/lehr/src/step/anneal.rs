@@ -42,7 +42,7 @@ impl Law {
 }
 
 /// When and how statistics are made noisy.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Anneal {
     /// M_t.
     pub effective: Effective,
@@ -123,7 +123,7 @@ impl Normal {
 
 /// The noise of a step whose rows have batches of their own: a pure function of the row's |S| and of where
 /// its items stand in the phase, so that any worker can draw any part.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RowNoise {
     anneal: Anneal,
     step: u64,

@@ -7,8 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
+use crate::lambda::Lambda;
 use crate::model::{Ask, Dataset, Model, RowSet, Stats};
+use crate::step::guard::Guard;
 use crate::step::pass::{BatchOf, Pass};
+use crate::step::update::Guarded;
 use crate::step::warm::Warm;
 
 /// What is known of data where they are not: how many items there are, and how many each row has.
@@ -106,6 +109,46 @@ pub trait Engine<M: Model>: Send {
     fn later(&self) -> Option<&dyn Later<M::Expect>> {
         None
     }
+
+    /// The engine as one with which the rows of the first phase live, if it is such a one.
+    fn holder(&mut self) -> Option<&mut dyn Holder<M>> {
+        None
+    }
+}
+
+/// An engine with which the rows of the first phase live, beside their items: it updates them itself, and lambda has
+/// them as [`Holder::fetch`] last brought them.
+pub trait Holder<M: Model> {
+    /// A fit begins at this lambda. Makes the expectations of the rows that are not kept.
+    fn begin(&mut self, model: &M, lambda: &Lambda, expect: &mut M::Expect) -> Result<()>;
+
+    /// The update of the rows that are kept: lines 5 and 6 of the step's first pass.
+    fn advance(&mut self, advance: Advance<'_, M>, expect: &mut M::Expect) -> Result<Guarded>;
+
+    /// Brings the rows that are kept into lambda, as they are now.
+    fn fetch(&mut self, expect: &M::Expect, lambda: &mut Lambda) -> Result<()>;
+
+    /// How many updates the rows that are kept have had.
+    fn mark(&self) -> u64;
+
+    /// Puts the rows that are kept back to where they were at a mark since the last [`Holder::fetch`].
+    fn back(&mut self, mark: u64, expect: &M::Expect);
+}
+
+/// An update of rows that an engine keeps.
+pub struct Advance<'a, M: Model> {
+    /// The model.
+    pub model: &'a M,
+    /// The hyperparameters.
+    pub hyper: &'a [f64],
+    /// The batch of the rows.
+    pub batch: &'a BatchOf<M>,
+    /// The batch of the pass that follows, which sees the new rows.
+    pub next: &'a BatchOf<M>,
+    /// rho of rows without noise, and of noisy ones.
+    pub rho: [f64; 2],
+    /// What to do with rows that noise would push out of their domain.
+    pub guard: Guard,
 }
 
 /// The threads of the surrounding rayon pool, on items in this process.

@@ -190,10 +190,10 @@ impl<M: Model<Pass = PerRow>> Pass<M> for PerRow {
 }
 
 /// The slots of a shard, and where its statistics and bounds go.
-type Cut<'a> = (Range<usize>, &'a mut [f64], &'a mut [f64]);
+pub(crate) type Cut<'a> = (Range<usize>, &'a mut [f64], &'a mut [f64]);
 
 /// Cuts a batch into shards of about equally many items.
-fn cut<'a>(
+pub(crate) fn cut<'a>(
     batch: &RowBatch,
     ask: Ask,
     n_threads: usize,

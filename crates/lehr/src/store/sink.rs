@@ -71,6 +71,8 @@ pub(super) struct Keeper<'a, M: Stored> {
     observations: u64,
     every: Option<u64>,
     last: Instant,
+    /// Whether a checkpoint is due after the step under way, once that is settled.
+    due: Option<bool>,
     watcher: &'a mut dyn Watcher,
 }
 
@@ -85,7 +87,7 @@ impl<'a, M: Stored> Keeper<'a, M> {
     ) -> Self {
         let observations = trace.iter().filter(|o| !o.closing).count() as u64;
         let (every, last) = (plan.checkpoint_every, Instant::now());
-        Keeper { sink, model, trace, observations, every, last, watcher }
+        Keeper { sink, model, trace, observations, every, last, due: None, watcher }
     }
 
     /// All observations, those before included.
@@ -113,8 +115,14 @@ impl<M: Stored> Watcher for Keeper<'_, M> {
         self.watcher.observe(observation)
     }
 
+    fn saves(&mut self, step: u64) -> bool {
+        // Time goes on: what was said here holds.
+        self.due = Some(self.is_due(step));
+        self.watcher.saves(step) || self.due == Some(true)
+    }
+
     fn after_step(&mut self, state: &State, progress: &dyn Fn() -> Progress) -> Result<()> {
-        if self.is_due(state.step) {
+        if self.due.take().unwrap_or_else(|| self.is_due(state.step)) {
             self.sink.checkpoint(self.model, progress, self.observations)?;
             self.last = Instant::now();
         }

@@ -16,9 +16,19 @@ const CHUNK: usize = 1024;
 pub(super) fn minus_kl(pmf: &Pmf, lambda: &Lambda, expect: &Expect) -> f64 {
     let (of_users, of_items) = expect.ln_det.split_at(pmf.n_rows_of(Side::User));
     with_tables!(&expect.sides, tables => {
-        side(pmf, Side::User, lambda, &tables[0], of_users)
-            + side(pmf, Side::Item, lambda, &tables[1], of_items)
+        let items = side(pmf, Side::Item, lambda, &tables[1], of_items);
+        match expect.apart {
+            None => side(pmf, Side::User, lambda, &tables[0], of_users) + items,
+            // Who has the users counts their part with their ratings'.
+            Some(_) => items,
+        }
     })
+}
+
+/// The users' part of [`minus_kl`].
+pub(super) fn minus_kl_of_users(pmf: &Pmf, lambda: &Lambda, expect: &Expect) -> f64 {
+    let (of_users, _) = expect.ln_det.split_at(pmf.n_rows_of(Side::User));
+    with_tables!(&expect.sides, tables => side(pmf, Side::User, lambda, &tables[0], of_users))
 }
 
 /// KL = 1/2 { sum_k E[x_k^2] / c_k - n + ln |precision| + sum_k ln c_k } of every row of a side.

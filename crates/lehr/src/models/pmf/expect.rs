@@ -31,11 +31,27 @@ pub struct Expect {
     pub(super) ln_det: Vec<f64>,
     pub(super) noise: f64,
     /// The first row whose precision turned out not to be positive definite, if one has.
-    pub(super) broken: Option<usize>,
+    pub(crate) broken: Option<usize>,
     /// With implicit feedback the sums of all moments of each side.
     pub(super) all: [Vec<f64>; 2],
     /// The rows that it holds, if not all: users first, each side's slots from 0.
     held: Option<RowSet>,
+    /// What is known of the users' moments, if those are elsewhere: the tables then have none.
+    pub(crate) apart: Option<Apart>,
+}
+
+/// What is known here of users that are elsewhere.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Apart {
+    /// The hyperparameters as they are.
+    pub hyper: Vec<f64>,
+    /// The sum of E[u u'], packed.
+    pub second: Vec<f64>,
+    /// The sum of E[a^2], a being their biases.
+    pub squares: f64,
+    /// How often their factors were to be turned, and by what the last time: precisions become T' Lambda T.
+    pub turns: u64,
+    pub turn: Vec<f64>,
 }
 
 impl Expect {
@@ -57,6 +73,7 @@ impl Expect {
             broken: None,
             all: self.all.clone(),
             held: Some(wanted.clone()),
+            apart: None,
         }
     }
 
@@ -88,6 +105,78 @@ pub(super) enum Sides {
 impl Default for Sides {
     fn default() -> Self {
         Sides::Single(Default::default())
+    }
+}
+
+/// The items' moments as they travel, slab by slab.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum ItemMoments {
+    Single(Vec<Vec<f32>>),
+    Double(Vec<Vec<f64>>),
+}
+
+/// The items' moments as they are computed with.
+#[derive(Debug)]
+pub(crate) enum ItemTable {
+    Single(Slabs<f32>),
+    Double(Slabs<f64>),
+}
+
+impl ItemMoments {
+    /// The moments of all items.
+    pub fn of(expect: &Expect) -> Self {
+        fn slabs<R: Real>(table: &Slabs<R>) -> Vec<Vec<R>> {
+            (0..table.widths().len()).map(|slab| table.slab(slab).to_vec()).collect()
+        }
+        match &expect.sides {
+            Sides::Single(tables) => ItemMoments::Single(slabs(&tables[1])),
+            Sides::Double(tables) => ItemMoments::Double(slabs(&tables[1])),
+        }
+    }
+
+    /// How many bytes they are.
+    pub fn bytes(&self) -> usize {
+        match self {
+            ItemMoments::Single(slabs) => slabs.iter().map(|slab| size_of_val(&slab[..])).sum(),
+            ItemMoments::Double(slabs) => slabs.iter().map(|slab| size_of_val(&slab[..])).sum(),
+        }
+    }
+
+    /// As a table of so many items in `d` dimensions; `None` if they are not of these.
+    pub fn table(&self, dims: usize, biases: bool, n_items: usize) -> Option<ItemTable> {
+        fn table<R: Real>(widths: &[usize], n_items: usize, slabs: &[Vec<R>]) -> Option<Slabs<R>> {
+            let mut table = Slabs::new(n_items, widths);
+            let fits = slabs.len() == widths.len()
+                && slabs.iter().zip(widths).all(|(slab, width)| slab.len() == width * n_items);
+            let mut each = slabs.iter().enumerate();
+            fits.then(|| {
+                each.by_ref().for_each(|(s, slab)| table.slab_mut(s).copy_from_slice(slab))
+            })
+            .map(|()| table)
+        }
+        let widths = Columns::new(dims, biases).slabs();
+        match self {
+            ItemMoments::Single(slabs) => table(&widths, n_items, slabs).map(ItemTable::Single),
+            ItemMoments::Double(slabs) => table(&widths, n_items, slabs).map(ItemTable::Double),
+        }
+    }
+}
+
+impl Expect {
+    /// Puts a table of items in the place of the one that is there, which comes out.
+    pub(super) fn exchange_items(&mut self, pmf: &Pmf, noise: f64, items: &mut ItemTable) {
+        self.noise = noise;
+        match (&mut self.sides, items) {
+            (Sides::Single(tables), ItemTable::Single(items)) => {
+                std::mem::swap(&mut tables[1], items);
+            }
+            (Sides::Double(tables), ItemTable::Double(items)) => {
+                std::mem::swap(&mut tables[1], items);
+            }
+            // Both follow from the same settings.
+            _ => unreachable!("the items' moments have the precision of the model"),
+        }
+        implicit::refresh_sums(pmf, Side::Item, self);
     }
 }
 
@@ -191,24 +280,28 @@ pub(super) fn refresh(pmf: &Pmf, lambda: &Lambda, rows: &RowSet, expect: &mut Ex
     if expect.ln_det.len() != n_rows {
         expect.ln_det = vec![0.0; n_rows];
         let widths = pmf.columns.slabs();
-        let sizes = [Side::User, Side::Item].map(|side| pmf.n_rows_of(side));
+        let mut sizes = [Side::User, Side::Item].map(|side| pmf.n_rows_of(side));
+        if expect.apart.is_some() {
+            sizes[0] = 0;
+        }
         expect.sides = match pmf.params.exact {
             false => Sides::Single(sizes.map(|n_rows| Slabs::new(n_rows, &widths))),
             true => Sides::Double(sizes.map(|n_rows| Slabs::new(n_rows, &widths))),
         };
     }
     let found = AtomicUsize::new(usize::MAX);
-    let Expect { sides, ln_det, .. } = expect;
+    let Expect { sides, ln_det, apart, .. } = expect;
     let (of_users, of_items) = ln_det.split_at_mut(pmf.n_rows_of(Side::User));
     // Slots rise with rows, so the users among them come first.
     let users = rows.slots_below(pmf.first_row(Side::Item));
+    let here = if apart.is_some() { 0 } else { users };
     with_tables!(sides, tables => {
         let [user_slabs, item_slabs] = tables;
-        refresh_side(pmf, Side::User, lambda, rows, 0..users, user_slabs, of_users, &found);
+        refresh_side(pmf, Side::User, lambda, rows, 0..here, user_slabs, of_users, &found);
         let items = users..rows.len();
         refresh_side(pmf, Side::Item, lambda, rows, items, item_slabs, of_items, &found);
     });
-    for (side, changed) in [(Side::User, users > 0), (Side::Item, users < rows.len())] {
+    for (side, changed) in [(Side::User, here > 0), (Side::Item, users < rows.len())] {
         if changed || expect.all[side as usize].is_empty() {
             implicit::refresh_sums(pmf, side, expect);
         }

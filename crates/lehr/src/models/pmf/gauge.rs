@@ -75,17 +75,28 @@ pub(super) fn rotate(pmf: &Pmf, time: Time, lambda: &mut Lambda, expect: &mut Ex
         return;
     }
     let gauge = if pmf.params.gauge && due {
-        let sums = with_tables!(&expect.sides, tables => {
-            [second_moments(pmf, &tables[0]), second_moments(pmf, &tables[1])]
-        });
-        Gauge::best(pmf, &sums)
+        let of_users = match &expect.apart {
+            Some(users) => users.second.clone(),
+            None => second_moments(pmf, Side::User, expect),
+        };
+        Gauge::best(pmf, &[of_users, second_moments(pmf, Side::Item, expect)])
     } else {
         None
     };
     let worth = WORTHWHILE * pmf.seen.others().len() as f64;
     match gauge.filter(|gauge| gauge.gain > worth) {
         Some(gauge) => {
-            gauge.apply(pmf, lambda);
+            let width = pmf.columns.width();
+            let (users, items) =
+                lambda.table_mut().values_mut().split_at_mut(pmf.first_row(Side::Item) * width);
+            match &mut expect.apart {
+                None => turn(pmf, &gauge.for_users, users),
+                Some(users) => {
+                    users.turns += 1;
+                    users.turn.clone_from(&gauge.for_users);
+                }
+            }
+            turn(pmf, &gauge.for_items, items);
             if pmf.params.ard {
                 set_variances(pmf, lambda, &gauge.variances);
             }
@@ -116,7 +127,11 @@ fn set_variances(pmf: &Pmf, lambda: &mut Lambda, variances: &[f64]) {
 }
 
 /// The sum over a side's rows of E[o o'], packed.
-fn second_moments<R: Real>(pmf: &Pmf, table: &Slabs<R>) -> Vec<f64> {
+pub(super) fn second_moments(pmf: &Pmf, side: Side, expect: &Expect) -> Vec<f64> {
+    with_tables!(&expect.sides, tables => second_moments_of(pmf, &tables[side as usize]))
+}
+
+fn second_moments_of<R: Real>(pmf: &Pmf, table: &Slabs<R>) -> Vec<f64> {
     let packed = pmf.columns.packed();
     let chunks = table.n_rows().div_ceil(CHUNK);
     let parts: Vec<Vec<f64>> = (0..chunks)
@@ -224,18 +239,14 @@ impl Gauge {
             variances: q,
         })
     }
+}
 
-    /// Moves the natural parameters of every row.
-    fn apply(&self, pmf: &Pmf, lambda: &mut Lambda) {
-        let (n, d, width) = (pmf.columns.free(), pmf.columns.d, pmf.columns.width());
-        let first_item = pmf.first_row(Side::Item);
-        let (users, items) = lambda.table_mut().values_mut().split_at_mut(first_item * width);
-        for (rows, t) in [(users, &self.for_users), (items, &self.for_items)] {
-            rows.par_chunks_mut(CHUNK * width).for_each_init(Vec::new, |scratch, rows| {
-                congruence(pmf.isa, n, d, t, rows, width, scratch);
-            });
-        }
-    }
+/// Turns the natural parameters of some rows by a dense d x d matrix T: precisions become T' Lambda T.
+pub(super) fn turn(pmf: &Pmf, by: &[f64], rows: &mut [f64]) {
+    let (n, d, width) = (pmf.columns.free(), pmf.columns.d, pmf.columns.width());
+    rows.par_chunks_mut(CHUNK * width).for_each_init(Vec::new, |scratch, rows| {
+        congruence(pmf.isa, n, d, by, rows, width, scratch);
+    });
 }
 
 fn lower_dense(d: usize, packed: &[f64]) -> Vec<f64> {

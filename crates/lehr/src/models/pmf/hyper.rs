@@ -67,6 +67,13 @@ pub(super) fn start(pmf: &Pmf) -> Vec<f64> {
 
 /// After a sweep, or with batches after an epoch: everything that is learned.
 pub(super) fn learn(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, expect: &mut Expect) {
+    learn_all(pmf, step, lambda, expect);
+    if let Some(users) = &mut expect.apart {
+        users.hyper.clone_from(&lambda.hyper);
+    }
+}
+
+fn learn_all(pmf: &Pmf, step: HyperStep<'_, Pmf>, lambda: &mut Lambda, expect: &mut Expect) {
     if noiseless_share(step.batch) < NOISELESS_SHARE {
         return;
     }
@@ -156,12 +163,22 @@ fn learn_biases(pmf: &Pmf, lambda: &mut Lambda, expect: &Expect) {
     let columns = pmf.columns;
     for side in [Side::User, Side::Item] {
         let n_rows = pmf.n_rows_of(side);
-        let sum: f64 = with_tables!(&expect.sides, tables => {
-            tables[side as usize].sum_of_column(columns.bias_square())
-        });
+        let sum: f64 = match &expect.apart {
+            Some(users) if side == Side::User => users.squares,
+            _ => bias_squares(pmf, side, expect),
+        };
         let at = 1 + side as usize * columns.free() + columns.d;
         lambda.hyper[at] = floored(sum / n_rows as f64, pmf.variance.max(SMALLEST));
     }
+}
+
+/// The sum of E[b^2] over a side.
+pub(super) fn bias_squares(pmf: &Pmf, side: Side, expect: &Expect) -> f64 {
+    if !pmf.columns.biases {
+        return 0.0;
+    }
+    let column = pmf.columns.bias_square();
+    with_tables!(&expect.sides, tables => tables[side as usize].sum_of_column(column))
 }
 
 impl Pmf {

@@ -19,6 +19,7 @@ mod columns;
 mod params;
 mod expect;
 mod local;
+mod user_shard;
 mod error;
 mod bound;
 mod hyper;
@@ -33,6 +34,7 @@ mod fold;
 mod stored;
 
 pub use expect::Expect;
+pub(crate) use expect::{Apart, ItemMoments, ItemTable};
 pub use fold::Folded;
 pub use local::Scratch;
 pub use pairs::Pair;
@@ -42,6 +44,7 @@ pub use ranking::{ListScores, RankingOptions, RankingScores};
 pub use readout::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
 pub use stored::Frozen;
+pub(crate) use user_shard::{Places, Rule, UserShard, numbered};
 
 use std::sync::Arc;
 
@@ -56,7 +59,9 @@ use crate::model::{
     Ask, Domain, HyperStep, Judge, Layout, Learn, Model, PerRow, Phase, RowSet, RowShard, Scores,
     Stats, Target,
 };
+use crate::remote::Users;
 use crate::settings::FitConfig;
+use crate::step::engine::Engine;
 use crate::step::guard::Guard;
 use crate::{Error, Result};
 use columns::Columns;
@@ -316,6 +321,14 @@ impl Model for Pmf {
 
     fn learner(&self) -> Option<&dyn Learn<Self>> {
         Some(self)
+    }
+
+    /// Shards of ratings are summed in one way, here and on workers.
+    fn engine<'a>(&'a self, data: &'a Ratings) -> Result<Option<Box<dyn Engine<Self> + 'a>>> {
+        match data.shards() {
+            None => Ok(None),
+            Some(folder) => Ok(Some(Box::new(Users::here(self, data, folder)?))),
+        }
     }
 
     fn judge(&self) -> Option<&dyn Judge<Self>> {

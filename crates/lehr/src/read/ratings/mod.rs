@@ -12,9 +12,11 @@ mod text;
 
 use std::path::Path;
 
+use super::open_shards;
 use super::source::{Format, Needed, Source, recognise};
 use crate::data::{Ids, Ratings};
 use crate::error::{advice, setting};
+use crate::shards::ShardFolder;
 use crate::{Error, Result};
 
 pub use layout::usual_columns;
@@ -67,6 +69,9 @@ const NEEDED: Needed = Needed {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn ratings(path: &Path, options: &RatingsOptions) -> Result<Ratings> {
+    if ShardFolder::is(path) {
+        return open_shards(path, *options != RatingsOptions::default());
+    }
     read(path, options, Builder::default())
 }
 
