@@ -27,8 +27,8 @@ from ._lda import LatentDirichletAllocation
 from ._mixture import BayesianGaussianMixture
 from ._pmf import ProbabilisticMatrixFactorization
 from ._ray import Cluster, Crew, StragglerWarning
-from ._shards import Folder, found, is_address, put
 from ._settings import as_json, plain_json, real, threads_of, whole
+from ._shards import Folder, found, is_address, put
 from ._topics import perplexity_of
 from ._watch import EnoughSteps, Watch
 from .errors import DataError, RunError, SettingError, told

@@ -11,11 +11,10 @@ import time
 import warnings
 from pathlib import Path
 
+import lehr
 import numpy as np
 import pytest
 import scipy.sparse
-
-import lehr
 from lehr import distributed as ld
 from lehr import errors
 
@@ -25,8 +24,9 @@ STORE = 100 * 2**20
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """Ray on this machine, for all tests of this file."""
+def cluster(tmp_path_factory):
+    """Ray on this machine, for all tests of this file; workers have the environment that it is started in."""
+    os.environ["LEHR_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     ray.init(
         address="local",
         num_cpus=8,
@@ -38,6 +38,7 @@ def cluster():
     )
     yield ray
     ray.shutdown()
+    del os.environ["LEHR_CACHE"]
 
 
 @pytest.fixture(scope="module")
@@ -166,15 +167,14 @@ def test_a_saved_fit_of_ratings_goes_on(cluster, ratings, tmp_path):
     same(ld.resume(tmp_path / "cut", workers=3), expected)
 
 
-def test_shards_are_read_from_where_fsspec_reaches(cluster, docs, points, tmp_path, monkeypatch):
+def test_shards_are_read_from_where_fsspec_reaches(cluster, points, tmp_path):
     fsspec = pytest.importorskip("fsspec")
-    monkeypatch.setenv("LEHR_CACHE", str(tmp_path / "cache"))
     address = f"file://{tmp_path}/bucket/points.shards"
     ld.shard(f"file://{points.parent}/x.npy", address, 3, kind="points")
     assert fsspec.core.url_to_fs(address)[0].exists(f"{address}/manifest.json")
     there = ld.fit(gmm(), address, workers=2, save=tmp_path / "run")
     same(there, gmm().fit(points))
-    copies = list((tmp_path / "cache" / "shards").iterdir())
+    copies = list((Path(os.environ["LEHR_CACHE"]) / "shards").iterdir())
     assert len(copies) == 1 and (copies[0] / "00002.npy").stat().st_size == (points / "00002.npy").stat().st_size
     assert len(ld.transform(there, address, tmp_path / "shares")) == 3
     # A copy that is damaged is refused by its hash.
