@@ -4,7 +4,8 @@ use super::format::Format;
 use super::full::Words;
 use super::solve::{SMALLEST_THETA, SMALLEST_Z, Solve, theta_shift};
 use crate::digamma::shifted_exp_digamma32;
-use crate::lanes32::{BLOCK, Lanes32, MOST_PICKED, Picks};
+use crate::dispatch;
+use crate::lanes32::{BLOCK, Lanes32, MOST_PICKED, Narrow, Picks};
 
 /// The most topics that go on together.
 pub(super) const MOST: usize = MOST_PICKED;
@@ -192,9 +193,7 @@ impl Columns<'_> {
                 }
             }
         }
-        for row in self.values.chunks_exact_mut(self.width).take(alive.n) {
-            row[n_words..].fill(0.0);
-        }
+        // Behind the last word anything will do: there, counts are 0, and all numbers here are finite.
     }
 
     /// `coef[w] = counts[w] / sum_j theta[j] * b[j][w]`; with `SUMS` also what [`Columns::chunk`] adds up.
@@ -318,10 +317,28 @@ unsafe fn add_chunk<L: Lanes32, const C: usize, const R: usize>(
     }
 }
 
-/// Iterates until the change of gamma, summed over topics, is below `tol`, and leaves gamma, theta and
-/// coef as they belong together. `done` iterations came before; returns how many there are then.
+dispatch! {
+    /// Iterates until the change of gamma, summed over topics, is below `tol`, and leaves gamma, theta and
+    /// coef as they belong together. `done` iterations came before; it then counts all.
+    ///
+    /// A kernel of its own: whatever a document's rows look like, this is the same.
+    finish => finish_body(columns: &mut Columns<'_>, alive: &mut Alive, settings: &Solve,
+        n_topics: usize, done: &mut u32)
+}
+
 #[inline(always)]
-pub(super) fn finish<L: Lanes32>(
+fn finish_body<L: Narrow>(
+    columns: &mut Columns<'_>,
+    alive: &mut Alive,
+    settings: &Solve,
+    n_topics: usize,
+    done: &mut u32,
+) {
+    *done = finish_as::<L::Single>(columns, alive, settings, n_topics, *done);
+}
+
+#[inline(always)]
+fn finish_as<L: Lanes32>(
     columns: &mut Columns<'_>,
     alive: &mut Alive,
     settings: &Solve,

@@ -127,7 +127,8 @@ pub fn solve_document(
     let (n_words, stride) = (slots.len(), rows.stride());
     assert!(counts.len() == n_words && coef.len() == n_words, "a count and a coef per word");
     assert!(alpha.len() == stride && gamma.len() == stride && theta.len() == stride, "padded");
-    assert!(slots.iter().all(|&slot| (slot as usize) < rows.n_rows()), "slots are rows");
+    let last = slots.iter().fold(0, |last, &slot| last.max(slot));
+    assert!(slots.is_empty() || (last as usize) < rows.n_rows(), "slots are rows");
     assert!(fits(rows.n_rows(), rows.row_words(), rows.values().len()), "whole rows");
     let width = n_words.next_multiple_of(16);
     scratch.counts.copy_from(counts);
@@ -145,13 +146,13 @@ pub fn solve_document(
     }
     let mut out = Solved { iterations: 0, ln_scale: 0.0 };
     let is_warm = warm.is_some();
-    solve(isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, &mut out);
+    solve(isa, isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, &mut out);
     out
 }
 
 dispatch! {
     /// The body of [`solve_document`], which has checked all lengths and slots.
-    solve => solve_body(rows: &TopicRows, slots: &[u32], alpha: &[f32], settings: &Solve,
+    solve => solve_body(as_isa: Isa, rows: &TopicRows, slots: &[u32], alpha: &[f32], settings: &Solve,
         is_warm: bool, scratch: &mut DocumentScratch, gamma: &mut [f32], theta: &mut [f32],
         coef: &mut [f32], out: &mut Solved)
 }
@@ -159,6 +160,7 @@ dispatch! {
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn solve_body<L: Narrow>(
+    isa: Isa,
     rows: &TopicRows,
     slots: &[u32],
     alpha: &[f32],
@@ -172,10 +174,10 @@ fn solve_body<L: Narrow>(
 ) {
     match rows.format() {
         RowFormat::Whole => solve_as::<L::Single, Whole>(
-            rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, out,
+            isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, out,
         ),
         RowFormat::Pairs => solve_as::<L::Single, Pairs>(
-            rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, out,
+            isa, rows, slots, alpha, settings, is_warm, scratch, gamma, theta, coef, out,
         ),
     }
 }
@@ -183,6 +185,7 @@ fn solve_body<L: Narrow>(
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn solve_as<L: Lanes32, F: Format>(
+    isa: Isa,
     rows: &TopicRows,
     slots: &[u32],
     alpha: &[f32],
@@ -200,14 +203,14 @@ fn solve_as<L: Lanes32, F: Format>(
         return;
     }
     let (n_topics, stride) = (rows.n_topics(), rows.stride());
+    let (mass, least_count) = sum_and_least::<L>(&mut scratch.counts, slots.len());
     let counts = &scratch.counts[..];
     set_starts::<F>(stride, slots.iter().map(|&slot| slot as usize), &mut scratch.starts);
     let (values, starts, format) = (rows.values(), &scratch.starts[..], PhantomData::<F>);
     let words = Words { values, stride, n_words: slots.len(), starts, counts, format };
-    let least_count = counts[..slots.len()].iter().fold(1.0, |a: f32, &b| a.min(b));
-    let mass: f32 = counts.iter().sum();
     let room = &mut scratch.room;
     let mut course = Course {
+        isa,
         settings,
         n_topics,
         few: n_topics <= MOST,
@@ -245,8 +248,32 @@ fn solve_as<L: Lanes32, F: Format>(
     out.iterations = course.done;
 }
 
+/// The sum of `n` counts, and the least of them and 1; behind them there is padding.
+#[inline(always)]
+fn sum_and_least<L: Lanes32>(counts: &mut [f32], n: usize) -> (f32, f32) {
+    assert!(counts.len().is_multiple_of(16));
+    let (mut sum, mut least) = (L::splat(0.0), L::splat(1.0));
+    for (padding, adds) in [(1.0, false), (0.0, true)] {
+        counts[n..].fill(padding);
+        for w in (0..counts.len()).step_by(L::N) {
+            // SAFETY: whole vectors, as asserted; N divides 16.
+            let count = unsafe { L::load(counts.as_ptr().add(w)) };
+            match adds {
+                true => sum = sum.add(count),
+                false => least = count.min(least),
+            }
+        }
+    }
+    let mut lanes = [1.0; 16];
+    // SAFETY: there is room for any vector.
+    unsafe { least.store(lanes.as_mut_ptr()) };
+    (sum.sum(), lanes.into_iter().fold(1.0, f32::min))
+}
+
 /// Where the iterations of a document stand.
 struct Course<'a> {
+    /// For kernels within this one.
+    isa: Isa,
     settings: &'a Solve,
     /// All topics of the model.
     n_topics: usize,
@@ -293,7 +320,7 @@ impl Course<'_> {
                 picks: &mut room.picks,
             };
             columns.gather::<L, F>(words, alive);
-            self.done = finish::<L>(&mut columns, alive, settings, n_topics, self.done);
+            finish(self.isa, &mut columns, alive, settings, n_topics, &mut self.done);
             coef.copy_from_slice(&room.coef[..n_words]);
             gamma.copy_from_slice(alpha);
             theta.fill(0.0);

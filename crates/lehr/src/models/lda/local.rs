@@ -49,10 +49,13 @@ pub struct Documents {
     coefs64: Vec<f64>,
     /// The rows that are gathered together.
     part: usize,
-    /// For every document and part where the document's words end that are in the part, in `slots`. As long as all the
-    /// rest, and soon found again: it is not sent.
+    /// The words of all documents, part after part and in order within each. As long as all the rest, and soon found
+    /// again: they are not sent.
     #[serde(skip)]
-    ends: Vec<u32>,
+    placed: Vec<Placed>,
+    /// Where each part begins there, and the end of the last.
+    #[serde(skip)]
+    begins: Vec<usize>,
     /// gamma of every document, K numbers each.
     #[serde(with = "plain")]
     gamma: Vec<f32>,
@@ -60,6 +63,18 @@ pub struct Documents {
     #[serde(with = "plain")]
     ln_theta: Vec<f64>,
     iterations: u64,
+}
+
+/// A word of a document.
+#[derive(Debug, Clone, Copy, Default)]
+struct Placed {
+    slot: u32,
+    /// Which document of the shard.
+    doc: u32,
+    /// Its place among the words of all documents.
+    at: u32,
+    /// count / z; 0 in the exact mode.
+    coef: f32,
 }
 
 /// The buffers of one worker.
@@ -202,7 +217,9 @@ impl Lda {
         let mut iterations = solved.iterations;
         // A word all of whose topics have died in this document has no share in anything: it would
         // be lost. All topics start again, and none is dropped.
-        if counts.iter().zip(&*coef).any(|(&count, &coef)| coef * VANISHED > count) {
+        let lost = |(&count, &coef): (&f32, &f32)| coef * VANISHED > count;
+        // To the end in any case: a loop without a way out is done in vectors.
+        if counts.iter().zip(&*coef).fold(false, |any, word| any | lost(word)) {
             solved = solve(&Solve { active: 0.0, ..settings }, None, coef);
             iterations += solved.iterations;
         }
@@ -243,13 +260,12 @@ impl Lda {
 
 impl Scratch {
     /// Takes the words and counts of a document.
-    pub(super) fn load(&mut self, words: impl Iterator<Item = (usize, f32)>) {
+    pub(super) fn load(&mut self, words: impl Iterator<Item = (usize, f32)> + Clone) {
         self.slots.clear();
         self.counts.clear();
-        for (slot, count) in words {
-            self.slots.push(slot as u32);
-            self.counts.push(count);
-        }
+        // One after the other: an iterator that knows its length is copied in vectors.
+        self.slots.extend(words.clone().map(|(slot, _)| slot as u32));
+        self.counts.extend(words.map(|(_, count)| count));
     }
 }
 
@@ -295,7 +311,8 @@ pub(super) fn step(
                 if gamma == alpha { of_alpha - total } else { digamma(gamma) - total }
             }));
         }
-        out.push_words(&scratch.slots, n_parts);
+        out.slots.extend_from_slice(&scratch.slots);
+        out.lasts.push(out.slots.len() as u32);
         if lda.params.exact {
             out.coefs64.extend_from_slice(&scratch.coef64);
             out.theta64.extend_from_slice(&scratch.theta64);
@@ -310,45 +327,46 @@ pub(super) fn step(
             }
         }
     }
+    out.place(n_parts);
 }
 
 impl Documents {
-    /// Adds the words of a document.
-    fn push_words(&mut self, slots: &[u32], n_parts: usize) {
-        let first = self.slots.len();
-        self.slots.extend_from_slice(slots);
-        self.lasts.push(self.slots.len() as u32);
-        self.find_ends(first..self.slots.len(), n_parts);
-    }
-
-    /// Finds where the words of a document, which are in this range of `slots`, end in each part.
-    fn find_ends(&mut self, words: Range<usize>, n_parts: usize) {
-        let first = words.start;
-        let before = self.ends.len();
-        self.ends.resize(before + n_parts, 0);
-        let ends = &mut self.ends[before..];
+    /// Puts the words of each part together.
+    fn place(&mut self, n_parts: usize) {
+        let Documents { slots, lasts, coefs, placed, begins, .. } = self;
         let shift = self.part.trailing_zeros();
-        for (i, &slot) in self.slots[words].iter().enumerate() {
-            ends[(slot >> shift) as usize] = (first + i + 1) as u32;
+        // One more than parts: the places that are counted up below begin one place later than they end.
+        begins.clear();
+        begins.resize(n_parts + 2, 0);
+        for &slot in &*slots {
+            begins[(slot >> shift) as usize + 2] += 1;
         }
-        // A part without words ends where the one before it does.
-        let mut end = first as u32;
-        for e in ends {
-            end = end.max(*e);
-            *e = end;
+        for i in 2..begins.len() {
+            begins[i] += begins[i - 1];
         }
+        placed.clear();
+        placed.resize(slots.len(), Placed::default());
+        let mut first = 0;
+        for (doc, &last) in lasts.iter().enumerate() {
+            let words = first..last as usize;
+            first = words.end;
+            for at in words {
+                let (slot, coef) = (slots[at], coefs.get(at).copied().unwrap_or(0.0));
+                let place = &mut begins[(slot >> shift) as usize + 1];
+                placed[*place] = Placed { slot, doc: doc as u32, at: at as u32, coef };
+                *place += 1;
+            }
+        }
+        begins.pop();
     }
 
-    /// The words of each document, in order, that are in part number `at`, by their places in `slots`.
-    fn words_in(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
-        let n_docs = self.weights.len();
-        let n_parts = self.ends.len() / n_docs.max(1);
-        (0..n_docs).map(move |doc| {
-            let i = doc * n_parts + at;
-            // The first part of a document begins where the last of the one before it ends.
-            let begin = if i == 0 { 0 } else { self.ends[i - 1] };
-            begin as usize..self.ends[i] as usize
-        })
+    /// The words of part number `part`, document after document.
+    fn words_of(&self, part: usize) -> &[Placed] {
+        match self.begins.get(part..part + 2) {
+            Some(&[begin, end]) => &self.placed[begin..end],
+            // No document was looked at for its statistics.
+            _ => &[],
+        }
     }
 }
 
@@ -367,7 +385,8 @@ impl Local<Expect> for Documents {
             coefs: Vec::new(),
             coefs64: Vec::new(),
             part: 1,
-            ends: Vec::new(),
+            placed: Vec::new(),
+            begins: Vec::new(),
             gamma: Vec::new(),
             ln_theta: Vec::new(),
             iterations: 0,
@@ -385,7 +404,8 @@ impl Local<Expect> for Documents {
         self.lasts.clear();
         self.coefs.clear();
         self.coefs64.clear();
-        self.ends.clear();
+        self.placed.clear();
+        self.begins.clear();
         self.iterations = 0;
     }
 
@@ -404,9 +424,7 @@ impl Local<Expect> for Documents {
         // Where the documents of each word begin, in order of words and for each word in order of documents.
         let mut starts = vec![0usize; slots.len() + 1];
         for shard in shards {
-            for words in shard.words_in(at) {
-                shard.slots[words].iter().for_each(|&slot| starts[slot_of(slot) + 1] += 1);
-            }
+            shard.words_of(at).iter().for_each(|word| starts[slot_of(word.slot) + 1] += 1);
         }
         for i in 0..slots.len() {
             starts[i + 1] += starts[i];
@@ -416,33 +434,25 @@ impl Local<Expect> for Documents {
         let is_exact = !expect.exact.is_empty();
         let mut found = vec![Share::default(); starts[slots.len()]];
         let mut exact = vec![0.0; if is_exact { found.len() } else { 0 }];
-        let mut doc = 0;
+        let mut before = 0;
         for shard in shards {
-            for (words, &weight) in shard.words_in(at).zip(&shard.weights) {
-                if weight == 1.0 && !is_exact {
-                    for i in words {
-                        let next = &mut next[slot_of(shard.slots[i])];
-                        found[*next] = Share { doc, coef: shard.coefs[i] };
-                        *next += 1;
-                    }
-                    doc += 1;
+            let is_plain = !is_exact && shard.weights.iter().all(|&weight| weight == 1.0);
+            for &Placed { slot, doc, at, coef } in shard.words_of(at) {
+                let slot = slot_of(slot);
+                let place = next[slot];
+                next[slot] += 1;
+                found[place] = Share { doc: before + doc, coef };
+                if is_plain {
                     continue;
                 }
-                for i in words {
-                    let slot = slot_of(shard.slots[i]);
-                    let weight = 1.0 + shrinks[slot] * (weight - 1.0);
-                    let place = next[slot];
-                    next[slot] += 1;
-                    if is_exact {
-                        found[place].doc = doc;
-                        exact[place] = weight * shard.coefs64[i];
-                    } else {
-                        let coef = (weight * f64::from(shard.coefs[i])) as f32;
-                        found[place] = Share { doc, coef };
-                    }
+                let weight = 1.0 + shrinks[slot] * (shard.weights[doc as usize] - 1.0);
+                if is_exact {
+                    exact[place] = weight * shard.coefs64[at as usize];
+                } else {
+                    found[place].coef = (weight * f64::from(coef)) as f32;
                 }
-                doc += 1;
             }
+            before += shard.weights.len() as u32;
         }
         if !is_exact && n_topics > WIDE {
             let thetas: Vec<_> = shards.iter().flat_map(|shard| shard.lists.iter()).collect();
@@ -483,13 +493,7 @@ impl Local<Expect> for Documents {
     }
 
     fn arrive(&mut self, rows: &RowSet) {
-        self.ends.clear();
-        let n_parts = rows.len().div_ceil(self.part);
-        let mut first = 0;
-        for last in std::mem::take(&mut self.lasts) {
-            self.find_ends(first..last as usize, n_parts);
-            first = last as usize;
-        }
+        self.place(rows.len().div_ceil(self.part));
     }
 
     fn add_hyper(&self, sums: &mut [f64]) {
