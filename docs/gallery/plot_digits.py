@@ -24,7 +24,7 @@ print(len(used), "groups; the most frequent digit of each is right for",
       f"{np.mean([main[k] == y for k, y in zip(labels, digits.target)]):.0%} of the pictures")
 
 # %%
-# There are several ways to write a digit, and groups for most of them.
+# A group is a way to write a digit, so some digits have several.
 
 pictures = pca.inverse_transform(mixture.means_).reshape(-1, 8, 8)
 columns = 8

@@ -32,5 +32,4 @@ for column, law in zip(axes.T, laws):
 plt.show()
 
 # %%
-# Gaussian weights are negative for 41 % of the items, and their sums the nearest to a Gaussian; :doc:`/method/noise` has
-# the formulas.
+# Gaussian weights are negative for about 41 % of the items; :doc:`/method/noise` has the formulas.

@@ -10,6 +10,7 @@ import lehr
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 rng = np.random.default_rng(0)
 tastes, traits = 0.7 * rng.normal(size=(300, 3)), 0.7 * rng.normal(size=(100, 3))
@@ -21,13 +22,11 @@ pmf = lehr.ProbabilisticMatrixFactorization(8, random_state=0).fit(ratings.drop(
 mean, std = pmf.predict(test["user"], test["item"], return_std=True)
 
 # %%
-# Left: five of the eight dimensions were switched off. Right: of the held-out ratings, how many lie inside intervals of
+# Left: dimensions without variance were switched off. Right: of the held-out ratings, how many lie inside intervals of
 # which size. A model that knows how sure it is stays on the diagonal.
 
 off = np.abs(test["rating"] - mean) / std
 levels = np.linspace(0.05, 0.95, 19)
-from scipy.stats import norm
-
 inside = [np.mean(off < norm.ppf(0.5 + level / 2)) for level in levels]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 left.bar(range(8), pmf.item_variances_)

@@ -7,10 +7,14 @@ kicks a fit out of its optimum and keeps what is better. Twelve seeds each, on a
 components, started from random items.
 """
 
+import warnings
+
 import lehr
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+warnings.simplefilter("ignore", ConvergenceWarning)  # all ways have the same number of passes, converged or not
 rng = np.random.default_rng(0)
 centres = np.array([(x, y) for x in range(5) for y in range(5)], dtype=float)
 X = np.repeat(centres, 40, axis=0) + 0.15 * rng.normal(size=(1000, 2))

@@ -24,5 +24,5 @@ for ax, shape in zip(axes.flat, ("full", "tied", "diag", "spherical")):
 plt.show()
 
 # %%
-# The clusters are copies of one another, turned: `tied` needs the fewest numbers to say so. Models without
-# correlations cut the long clusters into pieces.
+# The data are three copies of one long cluster, which `tied` says with the fewest numbers. Models without correlations
+# have to cover a long cluster with several components, or with one that is too wide.

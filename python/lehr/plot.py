@@ -131,7 +131,7 @@ def topics(
 ) -> NDArray[Any]:
     """Draw the words of each topic as bars, the largest topic first; its title says which share of all words it has.
 
-    Of very many topics :func:`topic_sizes` is easier to read.
+    Of very many topics :func:`lehr.plot.topic_sizes` is easier to read.
 
     Parameters
     ----------

@@ -22,6 +22,13 @@ PAGES = [
     "guide/recommendations.md",
     "guide/coming_from.md",
     "guide/sweeps.md",
+    "guide/steering_topics.md",
+    "guide/implicit_feedback.md",
+    "guide/report.md",
+    "guide/search.md",
+    "guide/install.md",
+    "index.md",
+    "reference/runs.md",
 ]
 FENCED = re.compile(r"^```(python|text(?: sample)?)\n(.*?)^```$", re.M | re.S)
 TOKEN = re.compile(r"\.\.\.|[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?|[^\W\d]+|\S")
@@ -72,7 +79,7 @@ def test_the_page_does_what_it_shows(page, tmp_path, monkeypatch):
         run(page, text)
     finally:
         plt.close("all")
-    for picture in re.findall(r"\]\(\.\./pictures/(\S+\.png)\)", text):
+    for picture in re.findall(r"\]\(\.\./pictures/(python_\S+\.png)\)", text):
         assert (tmp_path / picture).exists(), f"{page} shows {picture}, which its programs do not draw"
         assert (DOCS / "pictures" / picture).exists()
 
