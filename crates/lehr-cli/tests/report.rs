@@ -220,7 +220,7 @@ fn several_runs_and_sweeps_are_compared() {
     }
     let three = page(&place, "report runs-1 runs-2 runs-3 -o three.html", "three.html");
     assert!(
-        three.contains("3 of 3 components of runs-1 came back in all 2 other runs")
+        three.contains("3 of 3 components of runs-1 came back in both other runs")
             && three.contains("0 of 3 came back in none")
     );
     place.ok("fit gmm points.csv -k 4 --seed 9 -q -o runs-4");

@@ -335,8 +335,9 @@ fn said(rows: &[Row], n: usize, parts: &str, name: &str) -> Vec<String> {
         return vec![format!("{} of {of} {parts} of {name} came back in the other run.", back(1))];
     }
     let most = (4 * n).div_ceil(5);
+    let all = if n == 2 { "both".to_string() } else { format!("all {n}") };
     let mut said =
-        vec![format!("{} of {of} {parts} of {name} came back in all {n} other runs.", back(n))];
+        vec![format!("{} of {of} {parts} of {name} came back in {all} other runs.", back(n))];
     if most < n {
         said.push(format!("{} of {of} came back in at least {most} of the {n}.", back(most)));
     }

@@ -24,8 +24,8 @@ function download(name, type, text) {
   const link = element("a", { href: url, download: name });
   document.body.append(link);
   link.click();
+  // The address is given back with the page: until when the browser needs it, it does not say.
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 function csv(rows) {

@@ -383,7 +383,10 @@ fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2]) {
                 };
                 let step = 0.5 * (least - distance).min(4.0);
                 for (axis, way) in [dx, dy].into_iter().enumerate() {
-                    let inside = |at: f64, r: f64| at.clamp(r + 1.0, size[axis] - r - 1.0);
+                    let inside = |at: f64, r: f64| {
+                        let edge = r.max(NUMBER / 2.0) + 1.0;
+                        at.clamp(edge, size[axis] - edge)
+                    };
                     centres[i][axis] = inside(centres[i][axis] + step * way, radii[i]);
                     centres[j][axis] = inside(centres[j][axis] - step * way, radii[j]);
                 }
