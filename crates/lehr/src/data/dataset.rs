@@ -46,7 +46,7 @@ pub trait Dataset: Sync {
 
 /// Data that come from files: a run that is stored can read them again, split them and tell whether
 /// they are still the same.
-pub trait FromFile: Dataset + Sized {
+pub trait FromFile: Dataset + Send + Sized {
     /// How to read a file.
     type Options: Serialize + DeserializeOwned + Clone + Default + Send + Sync;
 

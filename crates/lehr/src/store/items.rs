@@ -11,7 +11,7 @@ use crate::models::{ReadOptions, Stored};
 use crate::read;
 use crate::settings::{FitConfig, Holdout};
 use crate::step::sample::split_part;
-use crate::{Error, Result};
+use crate::{Error, Result, threads};
 
 /// Data, and the file that they come from if there is one.
 pub struct Items<'a, M: Stored> {
@@ -111,18 +111,11 @@ impl<M: Stored> Begin<'_, M> {
             Begin::With(other) => Ok(Some(State::from(other.lambda().clone()))),
             Begin::Random if model.is_given_its_start() => {
                 let start = || State::start(model, train, config.seed, 0);
-                in_own_pool(config.threads, start).map(Some)
+                threads::own(config.threads, start).map(Some)
             }
             Begin::Random => Ok(None),
         }
     }
-}
-
-/// Does `work` in threads of its own: those of rayon's global pool are missing after a fork.
-fn in_own_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let wrong = |error| Error::config("threads", threads, format!("{error}; try fewer"));
-    pool.map_err(wrong)?.install(work)
 }
 
 /// Those of all items of a run that it holds out, split as the settings say; none if it holds out none.

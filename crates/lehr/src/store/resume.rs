@@ -21,7 +21,7 @@ use crate::fit::stop::StopReason;
 use crate::fit::{Driver, DriverPart, Outcome, Progress, Resume, Searched, Watcher};
 use crate::models::Stored;
 use crate::settings::{FitConfig, Plan};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, threads};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
 /// that ended because its bound stood still makes them all: its tolerance is off from then on,
@@ -50,13 +50,14 @@ pub fn resume_with<M: Stored>(
     if let Some(recovered) = &recovered {
         recovered.check_left(&directory, &config.extension, &more)?;
     }
-    let data = read_again(&directory, &model, &config)?;
+    let threads = threads.unwrap_or(config.fit.threads);
+    let data = threads::own(threads, || read_again(&directory, &model, &config))?;
     let parts = Parts::new(&data, &config.fit)?;
     if recovered.is_none() {
         model = begin_again(&directory, &config, &parts)?;
     }
     let opened = Opened { directory, config, model, parts, recovered };
-    continue_with(driver, opened, more, threads, watcher).map(Run::into_result)
+    continue_with(driver, opened, more, Some(threads), watcher).map(Run::into_result)
 }
 
 /// A run that is about to go on.

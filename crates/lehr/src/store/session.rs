@@ -24,7 +24,7 @@ use crate::read::Unknown;
 use crate::settings::{FitConfig, Plan, SearchBy};
 use crate::step::schedule::{Effective, Temper};
 use crate::step::warm::Warm;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, threads};
 
 /// Fits a model to items and lets `sink` keep what comes of it. Everything is checked before anything is
 /// written.
@@ -119,7 +119,7 @@ pub fn fit_file_into<M: Stored>(
     sink: &mut dyn Sink<M>,
     watcher: &mut dyn Watcher,
 ) -> Result<Run<M>> {
-    let data = M::Data::read(data_path, options)?;
+    let data = threads::own(config.threads, || M::Data::read(data_path, options))?;
     let items = Items::of_file(&data, data_path, options);
     fit::<M>(items, params, config, Begin::Random, sink, watcher)
 }
@@ -212,7 +212,7 @@ pub fn update_file<M: Stored>(
     if let Some(warning) = warning {
         watcher.warn(&warning);
     }
-    let (data, unknown) = model.read_new(data_path, options)?;
+    let (data, unknown) = threads::own(config.threads, || model.read_new(data_path, options))?;
     let items = Items::of_file(&data, data_path, options);
     let path = Some(std::path::absolute(parent.path()).unwrap_or_else(|_| parent.path().into()));
     let parent = Parent { model, config: &old, saved: &saved, path, trace: Vec::new() };

@@ -103,7 +103,7 @@ pub fn fit_file<M: HasSize>(
     onlooker: &dyn Onlooker,
 ) -> Result<Swept> {
     check_free(directory)?;
-    let data = M::Data::read(data_path, options)?;
+    let data = crate::threads::own(config.threads, || M::Data::read(data_path, options))?;
     onlooker.reads(&data.counts());
     let items = Items::<M>::of_file(&data, data_path, options);
     let asked = Asked::new(&items, params, config, grid, onlooker)?;
@@ -189,7 +189,8 @@ pub fn resume<M: HasSize>(
     if asked.data.pipe {
         return Err(store::no_pipe(directory, &path));
     }
-    let data = M::Data::read(&path, &asked.data.options)?;
+    let threads = threads.unwrap_or(asked.fit.threads);
+    let data = crate::threads::own(threads, || M::Data::read(&path, &asked.data.options))?;
     if data.fingerprint() != asked.data.fingerprint {
         let message =
             "is not the data of this sweep any more; put the old file back, or begin a new sweep";
@@ -197,7 +198,7 @@ pub fn resume<M: HasSize>(
     }
     asked.write(directory)?;
     let items = Items::<M>::of_file(&data, &path, &asked.data.options);
-    asked.make(directory, items, threads.unwrap_or(asked.fit.threads), onlooker)
+    asked.make(directory, items, threads, onlooker)
 }
 
 /// What the runs of a sweep say, as far as they are there.
