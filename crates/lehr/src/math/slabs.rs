@@ -7,7 +7,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
-use crate::math::kernels::SLAB_WIDTHS;
+use crate::math::kernels::{SLAB_WIDTHS, zeros};
 
 /// A cache line, which makes every row of a slab begin at one.
 #[derive(Debug, Clone, Copy, Pod, Zeroable, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl<R: Pod> Slabs<R> {
             Some(*first)
         }));
         let n_lines = n_rows * firsts[widths.len()] * size_of::<R>() / 64;
-        let lines = vec![Line([0; 8]); n_lines];
+        let lines = zeros(n_lines);
         Slabs { n_rows, widths: widths.to_vec(), firsts, lines, numbers: PhantomData }
     }
 
