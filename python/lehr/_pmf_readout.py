@@ -10,37 +10,42 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _ratings
+from ._pmf_lists import PmfLists, clipped
 from ._data import collected, is_path
-from ._settings import choice, flag, real, seed_of, whole
+from ._settings import real, whole
 from .errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ._typing import Floats, Random
-
-_RANKINGS = {"mean": "mean", "ucb": "ucb", "thompson": "thompson"}
+    from ._typing import Floats
 
 
-class PmfReadout:
+class PmfReadout(PmfLists):
     """The methods of a matrix factorisation that need no fitting."""
 
     @overload
-    def predict(self, users: Any, items: Any = None, return_std: Literal[False] = False) -> Floats: ...
+    def predict(
+        self, users: Any, items: Any = None, return_std: Literal[False] = False, *, clip: Any = False
+    ) -> Floats: ...
     @overload
-    def predict(self, users: Any, items: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
-    def predict(self, users: Any, items: Any = None, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(
+        self, users: Any, items: Any, return_std: Literal[True], *, clip: Any = False
+    ) -> tuple[Floats, Floats]: ...
+    def predict(
+        self, users: Any, items: Any = None, return_std: bool = False, *, clip: Any = False
+    ) -> Floats | tuple[Floats, Floats]:
         """Predict ratings.
 
         Parameters
         ----------
         users : array-like
-            The ids of users, one for each rating to predict. Or, without `items`, a data frame with a column of users
-            and one of items, or a matrix of ratings whose rows are new users.
+            The ids of users, one for each rating to predict, or one for all of them. Or, without `items`, a data frame
+            with a column of users and one of items, or a matrix of ratings whose rows are new users.
         items : array-like, default=None
-            The ids of items.
+            The ids of items, one for each rating to predict, or one for all of them.
         return_std : bool, default=False
             Whether to return the standard deviations as well.
+        clip : bool or (low, high), default=False
+            Whether to keep expected ratings within a scale; True is that of the ratings of the fit.
 
         Returns
         -------
@@ -50,6 +55,7 @@ class PmfReadout:
             How far a rating may be from that, noise included. Only if `return_std`.
         """
         check_is_fitted(self, "_core")
+        scale = self._scale(clip)
         columns = None
         if items is None:
             users = collected(users)
@@ -62,88 +68,15 @@ class PmfReadout:
             matrix, data = self._new_rows(users)
             if data is None:
                 everyone = self.mean_ + self.item_biases_
-                return np.tile(everyone, (matrix.shape[0], 1))
-            return self._core.fold_in(data, len(self.users_), True, self._threads())[1]
+                return clipped(np.tile(everyone, (matrix.shape[0], 1)), scale)
+            return clipped(self._core.fold_in(data, len(self.users_), True, self._threads())[1], scale)
         else:
-            users, items = _ratings.names(users), _ratings.names(items)
+            users, items = _ratings.pairs(users, items)
         if len(users) != len(items):
             raise DataError(f"{len(users)} users and {len(items)} items do not make pairs; give as many of each")
         mean, variance = self._core.predict(users, items, bool(return_std), self._threads())
+        mean = clipped(mean, scale)
         return mean if variance is None else (mean, np.sqrt(variance))
-
-    @overload
-    def recommend(
-        self,
-        user: int | str,
-        n: int = 10,
-        *,
-        by: str = "mean",
-        beta: float = 1.0,
-        random_state: Random = 0,
-        include_seen: bool = False,
-        return_ratings: Literal[False] = False,
-    ) -> NDArray[Any]: ...
-    @overload
-    def recommend(
-        self,
-        user: int | str,
-        n: int = 10,
-        *,
-        by: str = "mean",
-        beta: float = 1.0,
-        random_state: Random = 0,
-        include_seen: bool = False,
-        return_ratings: Literal[True],
-    ) -> tuple[NDArray[Any], Floats]: ...
-    def recommend(
-        self,
-        user: int | str,
-        n: int = 10,
-        *,
-        by: str = "mean",
-        beta: float = 1.0,
-        random_state: Random = 0,
-        include_seen: bool = False,
-        return_ratings: bool = False,
-    ) -> NDArray[Any] | tuple[NDArray[Any], Floats]:
-        """Recommend items to a user, best first.
-
-        Parameters
-        ----------
-        user : int or str
-            The user's id. Users that the model does not know get what most people like.
-        n : int, default=10
-            How many items.
-        by : {'mean', 'ucb', 'thompson'}, default='mean'
-            What comes first: the highest expected rating, that plus `beta` standard deviations, or the best in
-            one random draw of all that is uncertain.
-        beta : float, default=1.0
-            For 'ucb'.
-        random_state : int, RandomState instance or None, default=0
-            For 'thompson': which draw.
-        include_seen : bool, default=False
-            Whether items that the user has rated are listed as well.
-        return_ratings : bool, default=False
-            Whether to return the expected ratings as well.
-
-        Returns
-        -------
-        items : ndarray of shape (n,)
-            The ids of the items.
-        ratings : ndarray of shape (n,)
-            Their expected ratings. Only if `return_ratings`.
-        """
-        check_is_fitted(self, "_core")
-        items, _, ratings = self._core.recommend(
-            _ratings.names([user]),
-            whole("n", n, least=1),
-            choice("by", by, _RANKINGS),
-            real("beta", beta),
-            seed_of(random_state),
-            flag("include_seen", include_seen),
-            self._threads(),
-        )
-        return (np.asarray(items), ratings) if return_ratings else np.asarray(items)
 
     def heldout_scores(self, X: Any) -> dict[str, Any]:
         """Score the predictions of ratings that the model was not fitted to.

@@ -61,6 +61,17 @@ def names(values):
     return [_text(value) for value in array.tolist()]
 
 
+def pairs(users, items):
+    """Ids of users and items in pairs; one that stands alone, with no list around it, goes with all of the others."""
+    alone = [np.ndim(ids) == 0 for ids in (users, items)]
+    users, items = names(users), names(items)
+    if alone[0] and len(items) != 1:
+        users = np.repeat(users, len(items)) if isinstance(users, np.ndarray) else users * len(items)
+    elif alone[1] and len(users) != 1:
+        items = np.repeat(items, len(users)) if isinstance(items, np.ndarray) else items * len(users)
+    return users, items
+
+
 def _text(name):
     """An id among texts, as a text."""
     if isinstance(name, float) and name.is_integer():

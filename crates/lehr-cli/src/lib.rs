@@ -85,6 +85,7 @@ fn obey(cli: Cli) -> anyhow::Result<commands::End> {
         Command::Compare(args) => commands::compare::run(args),
         Command::Topics(args) => commands::topics::run(args),
         Command::Recommend(args) => commands::recommend::run(args),
+        Command::Similar(args) => commands::similar::run(&args),
         Command::Convert(args) => commands::convert::run(args),
         Command::Demo(args) => commands::demo::run(args),
         Command::Reproduce(args) => commands::reproduce::run(args),

@@ -103,6 +103,20 @@ fn topics_by_numbers_are_printed_and_written() {
         b.copy_row(n, &mut other);
         assert_eq!(one, other);
     }
+    place.ok("topics run --diagnostics --documents docs.txt -o topics.json");
+    let rows: Value =
+        serde_json::from_slice(&std::fs::read(place.path("topics.json")).unwrap()).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), 3);
+    for row in rows.as_array().unwrap() {
+        let topic = &told["topics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|t| t["topic"] == row["topic"])
+            .unwrap();
+        assert_eq!((&row["npmi"], &row["c_v"]), (&topic["coherence"], &topic["more"]["c_v"]));
+        assert_eq!(row["words"].as_str().unwrap().split(' ').count(), 10);
+    }
     place.fails("topics run -o topics.npy", &["topics.npy", "no room for words"]);
     place.fails("topics run -o topics.csv", &["exists already"]);
     place.fails("topics run --documents none.txt", &["none.txt"]);
@@ -155,4 +169,146 @@ fn lists_are_scored() {
     place.write("zero.csv", "user,item,times\na,x,1\nb,y,0\n");
     let zero = "fit pmf zero.csv -d 1 --implicit --rating times --quiet -o x";
     place.fails(zero, &["user b, item y", "found 0", "positive"]);
+}
+
+/// A run of ratings by 120 users of items that are numbers, and the lists of everybody.
+fn rated() -> Place {
+    let place = Place::new();
+    place.ratings("ratings.dat", 120);
+    place.ok("fit pmf ratings.dat -d 3 --steps 15 --tol 0 --quiet -o run");
+    place
+}
+
+fn rows(place: &Place, name: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(place.path(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn lists_for_all_users_are_those_of_each() {
+    let place = rated();
+    let said = place.ok("recommend run --all --top 4 -o lists.jsonl");
+    assert!(said.starts_with("lists.jsonl: ") && said.contains("lists for 120 users"), "{said}");
+    let all = rows(&place, "lists.jsonl");
+    for user in ["7", "42"] {
+        let of_user: Vec<&Value> =
+            all.iter().filter(|row| row["user"].to_string() == user).collect();
+        let alone = place.json(&format!("recommend run --user {user} --top 4 --json"));
+        let items = alone["users"][0]["items"].as_array().unwrap();
+        assert_eq!(of_user.len(), items.len());
+        for (row, item) in of_user.iter().zip(items) {
+            assert_eq!(row["item"].to_string(), item["item"].as_str().unwrap());
+            for name in ["rank", "rating", "sd"] {
+                assert_eq!(row[name].as_f64(), item[name].as_f64(), "{name} of {row}");
+            }
+        }
+    }
+    // The same numbers in every format.
+    let numbers = |name: &str| -> Vec<[f64; 4]> {
+        let points = lehr::read::points(&place.path(name), &PointsOptions::default()).unwrap();
+        assert_eq!(points.names(), ["user", "rank", "item", "rating"]);
+        let mut row = [0.0; 4];
+        let mut all = Vec::new();
+        for n in 0..points.n_items() {
+            points.copy_row(n, &mut row);
+            all.push(row);
+        }
+        all
+    };
+    place.ok("recommend run --all --top 4 --no-sd -o lists.csv");
+    place.ok("recommend run --all --top 4 --no-sd -o lists.parquet");
+    let of_json =
+        |row: &Value| ["user", "rank", "item", "rating"].map(|name| row[name].as_f64().unwrap());
+    let expected: Vec<[f64; 4]> = all.iter().map(of_json).collect();
+    assert_eq!(numbers("lists.csv"), expected);
+    assert_eq!(numbers("lists.parquet"), expected);
+    // One draw for each user, the same as alone.
+    place.ok("recommend run --all --top 3 --by thompson --seed 5 -o drawn.jsonl");
+    let alone = place.json("recommend run --user 9 --top 3 --by thompson --seed 5 --json");
+    let drawn = rows(&place, "drawn.jsonl");
+    let first = drawn.iter().find(|row| row["user"] == 9).unwrap();
+    assert_eq!(first["score"], alone["users"][0]["items"][0]["score"]);
+    place.fails("recommend run --all -o lists.csv", &["exists already"]);
+    place.fails("recommend run --all -o lists.npy", &["no room for ids"]);
+    place.misused("recommend run --all", &["--output"]);
+}
+
+#[test]
+fn lists_have_what_they_may_and_say_why() {
+    let place = rated();
+    place.write("few.txt", "3\n5\n\n8\nnosuchitem\n");
+    place.write("sold.txt", "5\n");
+    let line = "recommend run --user 42 --include-seen --items few.txt --exclude sold.txt --json";
+    let ended = place.run(line);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("few.txt: 1 item is not in the run"), "{}", ended.stderr);
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let mut items: Vec<&str> = told["users"][0]["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["item"].as_str().unwrap())
+        .collect();
+    items.sort_unstable();
+    assert_eq!(items, ["3", "8"]);
+    // Users of a file, some of them unknown.
+    place.write("users.txt", "7\nnobody\n42\n");
+    let ended = place.run("recommend run --users users.txt --top 2 -o some.jsonl");
+    assert!(ended.stderr.contains("1 user is not in the model"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("nobody"), "{}", ended.stderr);
+    let some = rows(&place, "some.jsonl");
+    let users: Vec<&str> = some.iter().map(|row| row["user"].as_str().unwrap()).collect();
+    assert_eq!(users, ["7", "7", "nobody", "nobody", "42", "42"]);
+    // Ratings stay within a scale, and each has its reasons.
+    let told = place.json("recommend run --user 42 --top 3 --clip 2:2.5 --explain 2 --json");
+    for item in told["users"][0]["items"].as_array().unwrap() {
+        let rating = item["rating"].as_f64().unwrap();
+        assert!((2.0..=2.5).contains(&rating), "{item}");
+        let because = item["because"].as_array().unwrap();
+        assert_eq!(because.len(), 2);
+        let by = |n: usize| because[n]["by"].as_f64().unwrap().abs();
+        assert!(by(0) >= by(1) && by(0) > 0.0, "{item}");
+    }
+    assert!(
+        place.ok("recommend run --user 42 --explain 2").contains("without one of the user's own")
+    );
+    place.ok("recommend run --user 42 --explain 2 --clip -o why.jsonl");
+    assert_eq!(rows(&place, "why.jsonl")[0]["because"].as_str().unwrap().split(' ').count(), 2);
+    place.write("none.txt", "\n\n");
+    place.write("strange.txt", "x\ny\n");
+    let recommend = "recommend run --user 42";
+    place.fails(&format!("{recommend} --items none.txt"), &["none.txt", "has no ids"]);
+    place.fails(
+        &format!("{recommend} --items strange.txt"),
+        &["strange.txt", "none of its 2 items"],
+    );
+    place.fails(&format!("{recommend} --items sold.txt --exclude sold.txt"), &["no item is left"]);
+    place.fails(&format!("{recommend} --items gone.txt"), &["gone.txt"]);
+    place.fails(&format!("{recommend} --clip 5:1"), &["--clip 5:1", "1:5"]);
+    place.fails(
+        &format!("{recommend} --explain 2 --ratings ratings.dat"),
+        &["--explain", "--ratings"],
+    );
+}
+
+#[test]
+fn what_is_alike_is_found() {
+    let place = rated();
+    let told = place.json("similar run --item 6 --top 5 --json");
+    let similar = told["lists"][0]["similar"].as_array().unwrap();
+    // Users like even or odd items.
+    let even =
+        similar.iter().filter(|row| row["id"].as_str().unwrap().parse::<u32>().unwrap() % 2 == 0);
+    assert_eq!((similar.len(), even.count()), (5, 5), "{told}");
+    assert!(similar.iter().all(|row| row["sd"].as_f64().unwrap() > 0.0));
+    assert!(place.ok("similar run --user 7 --user 8 --top 3").contains("similarity"));
+    place.ok("similar run --item 6 --item 7 --top 5 -o alike.csv");
+    let text = std::fs::read_to_string(place.path("alike.csv")).unwrap();
+    assert_eq!(
+        (text.lines().count(), text.lines().next()),
+        (11, Some("item,rank,similar,similarity,sd"))
+    );
+    place.fails("similar run --item nosuchitem", &["--item nosuchitem", "does not know"]);
+    place.fails("similar run --item 6 --top 0", &["--top 0"]);
+    place.misused("similar run", &["--item"]);
 }

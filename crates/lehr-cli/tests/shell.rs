@@ -13,7 +13,7 @@ fn help(place: &Place, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const COMMANDS: &str = "fit sweep resume partial eval transform show report topics recommend convert demo \
+const COMMANDS: &str = "fit sweep resume partial eval transform show report topics recommend similar convert demo \
                         reproduce completions man";
 
 #[test]

@@ -29,6 +29,7 @@ mod words32;
 mod neon;
 mod digamma;
 mod gaussian;
+mod lists;
 mod sparse;
 mod normal;
 mod normal32;
@@ -43,6 +44,7 @@ pub use gaussian::{
     GaussianBlock, Second, TILE, accumulate, accumulate_scatter, log_densities, pad_to_lanes,
     softmax, whitened,
 };
+pub use lists::{LIST_ITEMS, LIST_USERS, reach};
 pub use normal::fill_normal;
 pub use normal32::{NORMAL_BLOCK_F32, fill_normal_f32};
 pub use pages::{reserve, zeros};

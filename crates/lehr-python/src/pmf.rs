@@ -3,7 +3,7 @@
 use lehr::data::{Ids, Side};
 use lehr::fit::State;
 use lehr::memory::room_for;
-use lehr::models::pmf::{By, Factor, ListScores, Pair, RankingOptions};
+use lehr::models::pmf::{By, Factor, ListOptions, ListScores, Moved, Pair, RankingOptions};
 use lehr::models::{Pmf as Core, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -183,41 +183,111 @@ impl Pmf {
         })
     }
 
-    /// The best items for a user: their names, what they are ranked by, and their expected ratings.
+    /// The numbers of users (side 0) or items, -1 where the model does not know one.
+    fn numbers_of<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        side: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let side = if side == 0 { Side::User } else { Side::Item };
+        let found = Names::new(ids)?.found(self.fitted.model.ids(side));
+        Ok(vector(py, found.iter().map(|n| n.map_or(-1, i64::from)).collect::<Vec<i64>>()))
+    }
+
+    /// The best items for some users, as many for each: their numbers, -1 where no more are left, their expected ratings,
+    /// and if asked for the standard deviations of these; row after row.
     #[allow(clippy::too_many_arguments, reason = "they are named in Python")]
+    #[pyo3(signature = (users, top, by, beta, seed, with_seen, allowed, uncertainty, threads))]
     fn recommend<'py>(
         &self,
         py: Python<'py>,
-        user: &Bound<'py, PyAny>,
+        users: &Bound<'py, PyAny>,
         top: usize,
         by: &str,
         beta: f64,
         seed: u64,
         with_seen: bool,
+        allowed: Option<Vec<u32>>,
+        uncertainty: bool,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
         let by = match by.parse().map_err(data_error)? {
             By::Mean => By::Mean,
             By::Ucb { .. } => By::Ucb { beta },
             By::Thompson { .. } => By::Thompson { seed },
         };
-        let user = Names::new(user)?;
+        let users = Names::new(users)?;
         let model = &self.fitted.model;
-        let items = model.ids(Side::Item);
-        let best = computed(py, threads, || {
-            let user = user.found(model.ids(Side::User)).first().copied().flatten();
-            let predictor = model.predictor(self.fitted.lambda());
-            let seen = user.filter(|_| !with_seen).map_or(&[][..], |user| model.seen(user));
-            Ok(predictor.recommend(&predictor.user(user), top, by, seen))
+        let width = top.min(model.ids(Side::Item).len());
+        let (items, means, deviations) = computed(py, threads, || {
+            let users = users.found(model.ids(Side::User));
+            let n = users.len().saturating_mul(width);
+            room_for(&format!("lists of {width} items for {} users", users.len()), n)?;
+            let options =
+                ListOptions { top: width, by, include_seen: with_seen, allowed, uncertainty };
+            let lists = model.lists(self.fitted.lambda(), options);
+            let mut items = Vec::with_capacity(n);
+            let (mut means, mut deviations) = (Vec::with_capacity(n), Vec::new());
+            for users in users.chunks(8192) {
+                for list in lists.of(users) {
+                    let full = items.len() + width;
+                    items.extend(list.iter().map(|r| i64::from(r.item)));
+                    means.extend(list.iter().map(|r| r.prediction.mean));
+                    items.resize(full, -1);
+                    means.resize(full, f64::NAN);
+                    if uncertainty {
+                        deviations.extend(list.iter().map(|r| r.prediction.sd()));
+                        deviations.resize(full, f64::NAN);
+                    }
+                }
+            }
+            Ok((items, means, deviations))
         })?;
-        let places: Vec<usize> = best.iter().map(|r| r.item as usize).collect();
-        let found = match items.integers() {
-            Some(all) => vector(py, places.iter().map(|&at| all[at]).collect()),
-            None => PyList::new(py, places.iter().map(|&at| items.get(at).to_string()))?.into_any(),
-        };
-        let scores = vector(py, best.iter().map(|r| r.score).collect::<Vec<f64>>());
-        let means = vector(py, best.iter().map(|r| r.prediction.mean).collect::<Vec<f64>>());
-        Ok((found, scores, means))
+        let deviations = uncertainty.then(|| vector(py, deviations));
+        Ok((vector(py, items), vector(py, means), deviations))
+    }
+
+    /// Which ratings of a user move the expected ratings of some items most: for each the items' numbers, how they were
+    /// rated, and by how much they move it.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        user: u32,
+        items: Vec<u32>,
+        n: usize,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<(u32, f64, f64)>>> {
+        computed(py, threads, || {
+            let predictor = self.fitted.model.predictor(self.fitted.lambda());
+            let told = predictor.explain(user, &items, n).into_iter();
+            let plain = |m: Moved| (m.item, m.rating, m.by);
+            Ok(told.map(|moved| moved.into_iter().map(plain).collect()).collect())
+        })
+    }
+
+    /// Users (side 0) or items like one of them: their numbers, how alike they are, and how sure that is.
+    fn similar<'py>(
+        &self,
+        py: Python<'py>,
+        side: usize,
+        number: u32,
+        top: usize,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let side = if side == 0 { Side::User } else { Side::Item };
+        let found = computed(py, threads, || {
+            Ok(self.fitted.model.similar(self.fitted.lambda(), side, number, top))
+        })?;
+        let numbers: Vec<i64> = found.iter().map(|other| i64::from(other.number)).collect();
+        let similarity: Vec<f64> = found.iter().map(|other| other.similarity).collect();
+        let deviations: Vec<f64> = found.iter().map(|other| other.sd).collect();
+        Ok((vector(py, numbers), vector(py, similarity), vector(py, deviations)))
+    }
+
+    /// The least and the largest rating of the fit.
+    fn scale(&self) -> (f64, f64) {
+        self.fitted.model.scale()
     }
 
     /// How good lists of `k` items are: of the model, and of the most popular items, each by name.

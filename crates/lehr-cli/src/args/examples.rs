@@ -47,7 +47,18 @@ Examples:
   lehr recommend runs/ml --user 42 --top 5 --titles movies.dat
   lehr recommend runs/ml --user 42 --user 43 --by ucb --beta 2
   lehr recommend runs/ml --user 42 --by thompson --seed 7 --json
-  lehr recommend runs/ml --user new --ratings today.csv     folded in";
+  lehr recommend runs/ml --user new --ratings today.csv     folded in
+  lehr recommend runs/ml --all --top 20 -o lists.parquet
+      user, rank, item, rating, sd
+  lehr recommend runs/ml --user 42 --explain 3 --clip --exclude sold-out.txt";
+
+pub const SIMILAR: &str = "\
+1: everybody thinks the same of both; 0: what is thought of one says nothing of
+the other. sd says how sure that is; what has few ratings is like nothing.
+
+Examples:
+  lehr similar runs/ml --item 260 --titles movies.dat
+  lehr similar runs/ml --user 42 --top 5 --json";
 
 pub const PARTIAL: &str = "\
 The new run keeps the settings and schedules of the old one, from the step where

@@ -15,7 +15,7 @@ mod sweep;
 pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs, PointsArgs};
 pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
-pub use recommend::{Ranking, RecommendArgs};
+pub use recommend::{Ranking, RecommendArgs, SimilarArgs};
 pub use report::{BesideArgs, PictureFormat, PlotArgs, ReportArgs, What};
 pub use reproduce::ReproduceArgs;
 pub use shell::{CompletionsArgs, ManArgs};
@@ -102,6 +102,9 @@ pub enum Command {
     /// Show what users of a PMF run may like, best first.
     #[command(after_help = examples::RECOMMEND)]
     Recommend(RecommendArgs),
+    /// Show which items or users of a PMF run are most like one.
+    #[command(after_help = examples::SIMILAR)]
+    Similar(SimilarArgs),
     /// Turn a corpus of any format into one file that is memory-mapped afterwards, or into shards.
     #[command(after_help = examples::CONVERT)]
     Convert(ConvertArgs),
@@ -192,7 +195,8 @@ pub struct TransformArgs {
     /// The data to label; - is standard input.
     #[arg(value_parser = data_path())]
     pub data: PathBuf,
-    /// Where to write: .csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet; - is standard output, as CSV.
+    /// Where to write: .csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .npy or .parquet; - is
+    /// standard output, as CSV.
     #[arg(short, long, value_name = "FILE", value_parser = file_path())]
     pub output: PathBuf,
     /// The format to write, if the file's name does not say it.
@@ -272,7 +276,7 @@ pub struct TopicsArgs {
     /// With --documents: how many of each topic.
     #[arg(long, value_name = "N", default_value = "5", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub top_documents: usize,
-    /// Write a table with a row for each topic instead: .csv, .tsv or .parquet, also .gz; - is
+    /// Write a table with a row for each topic instead: .csv, .tsv, .json, .jsonl or .parquet; - is
     /// standard output, as CSV.
     #[arg(short, long, value_name = "FILE", value_parser = file_path(), conflicts_with = "json")]
     pub output: Option<PathBuf>,

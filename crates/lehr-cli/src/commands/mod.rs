@@ -9,6 +9,7 @@ pub mod partial;
 pub mod eval;
 pub mod transform;
 pub mod show;
+pub mod similar;
 pub mod report;
 pub mod plot;
 pub mod topics;

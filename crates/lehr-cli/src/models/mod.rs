@@ -6,7 +6,7 @@ macro_rules! modules {
 lehr::for_each_model!(modules);
 
 pub use lda::topics;
-pub use pmf::recommend;
+pub use pmf::{recommend, similar};
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::table::{Column, OutTable};
-use super::{TableFormat, atomically, csv, npy};
+use super::{TableFormat, atomically, csv, json, npy};
 use crate::{Error, Result};
 
 /// Numbers in a block: 16 MB.
@@ -45,6 +45,46 @@ pub fn table_in_blocks<E: From<Error>>(
     rows: usize,
     mut make: impl FnMut(Range<usize>, &mut dyn FnMut(&[Column<'_>]) -> Result<()>) -> Result<(), E>,
 ) -> Result<(), E> {
+    let mut first: usize = 0;
+    in_order(format, path, n_rows, |sheet| {
+        let block = first..n_rows.min(first.saturating_add(rows.max(1)));
+        let n_rows_of_block = block.len();
+        first = block.end.max(1);
+        make(block, &mut |columns| sheet.add(columns, Some(n_rows_of_block)))?;
+        // A table without rows has its columns still.
+        Ok(first < n_rows)
+    })
+}
+
+/// Writes a table part after part, like [`table_in_blocks`], where it is not known before how many rows each has: `make` is
+/// called for the parts from 0 to `n_parts`, of which there is one at least. Not for .npy, whose size comes first.
+pub fn table_in_parts<E: From<Error>>(
+    format: TableFormat,
+    path: &Path,
+    n_parts: usize,
+    mut make: impl FnMut(usize, &mut dyn FnMut(&[Column<'_>]) -> Result<()>) -> Result<(), E>,
+) -> Result<(), E> {
+    if format == TableFormat::Npy {
+        return Err(E::from(Error::run(
+            path,
+            "an array needs to know its rows before they are made; write .parquet or .csv",
+        )));
+    }
+    let mut part = 0;
+    in_order(format, path, 0, |sheet| {
+        make(part, &mut |columns| sheet.add(columns, None))?;
+        part += 1;
+        Ok(part < n_parts)
+    })
+}
+
+/// Writes what `next` adds, until it says that nothing follows.
+fn in_order<E: From<Error>>(
+    format: TableFormat,
+    path: &Path,
+    n_rows: usize,
+    mut next: impl FnMut(&mut Sheet<'_>) -> Result<bool, E>,
+) -> Result<(), E> {
     if cfg!(not(feature = "parquet")) && format == TableFormat::Parquet {
         return Err(E::from(Error::run(
             path,
@@ -55,19 +95,19 @@ pub fn table_in_blocks<E: From<Error>>(
     let mut fault = None;
     let written = atomically(path, |file| {
         let mut sheet = Sheet { blocks: writer(format, file, n_rows), names: None, wrong: None };
-        let mut first = 0;
-        // A table without rows has its columns still.
-        while first < n_rows || first == 0 {
-            let block = first..n_rows.min(first.saturating_add(rows.max(1)));
-            let made = make(block.clone(), &mut |columns| sheet.add(columns, block.len()));
+        loop {
+            let made = next(&mut sheet);
             if let Some(wrong) = sheet.wrong.take() {
                 return Err(wrong);
             }
-            if let Err(error) = made {
-                fault = Some(error);
-                return Err(io::Error::other("a block could not be made"));
+            match made {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    fault = Some(error);
+                    return Err(io::Error::other("a block could not be made"));
+                }
             }
-            first = block.end.max(1);
         }
         sheet.blocks.end()
     });
@@ -90,6 +130,8 @@ fn writer<'f>(format: TableFormat, file: &'f mut File, n_rows: usize) -> Box<dyn
     match format {
         TableFormat::Csv => Box::new(csv::Text::new(file, b',', false)),
         TableFormat::Tsv => Box::new(csv::Text::new(file, b'\t', false)),
+        TableFormat::Json => Box::new(json::Objects::new(file, true)),
+        TableFormat::Jsonl => Box::new(json::Objects::new(file, false)),
         TableFormat::CsvGz => Box::new(csv::Text::new(file, b',', true)),
         TableFormat::TsvGz => Box::new(csv::Text::new(file, b'\t', true)),
         #[cfg(not(feature = "parquet"))]
@@ -110,9 +152,11 @@ struct Sheet<'f> {
 }
 
 impl Sheet<'_> {
-    fn add(&mut self, columns: &[Column<'_>], n_rows: usize) -> Result<()> {
+    /// Adds rows, of which there are so many if that is known.
+    fn add(&mut self, columns: &[Column<'_>], n_rows: Option<usize>) -> Result<()> {
         let block = OutTable::new(columns)?;
         let names = self.names.get_or_insert_with(|| block.names.clone());
+        let n_rows = n_rows.unwrap_or(block.n_rows);
         if *names != block.names || block.n_rows != n_rows {
             return Err(Error::data(format!(
                 "a block of {} rows and {} columns does not go on with a table of {}; it needs {n_rows} rows",

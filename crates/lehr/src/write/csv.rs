@@ -90,7 +90,7 @@ fn write_rows(
 
 /// Both forms are the shortest that read back as the same float; the plain one would spell out
 /// hundreds of zeros for very large and very small numbers.
-fn write_float(out: &mut impl Write, value: f64) -> io::Result<()> {
+pub(super) fn write_float(out: &mut impl Write, value: f64) -> io::Result<()> {
     let size = value.abs();
     if size == 0.0 || (1e-5..1e16).contains(&size) || !value.is_finite() {
         write!(out, "{value}")

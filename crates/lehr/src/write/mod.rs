@@ -4,6 +4,7 @@ mod atomic;
 mod blocks;
 mod csv;
 mod fault;
+mod json;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -18,20 +19,21 @@ use crate::{Error, Result};
 
 pub use atomic::{append, atomically, check_target, whole};
 pub(crate) use atomic::{is_unfinished, whole_keeping};
-pub use blocks::{rows_of_blocks, table_in_blocks};
+pub use blocks::{rows_of_blocks, table_in_blocks, table_in_parts};
 pub(crate) use npy::header as npy_header;
 pub use stream::{STDOUT, is_stdout, is_stream};
 pub use table::{Column, Values};
 
 use table::OutTable;
 
-const ALLOWED: &str = ".csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet";
+const ALLOWED: &str = ".csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .npy or .parquet";
 
-/// Writes a table in the format that the file's name asks for: .csv, .tsv, .csv.gz, .tsv.gz, .npy
-/// or .parquet. An existing file is replaced in one step once the new one is complete.
+/// Writes a table in the format that the file's name asks for: .csv, .tsv, .csv.gz, .tsv.gz, .json,
+/// .jsonl, .npy or .parquet. An existing file is replaced in one step once the new one is complete.
 ///
 /// Text holds every float in the shortest form that reads back as the same float. A .npy file is
-/// an f64 matrix in C order without names, so integers beyond 2^53 lose digits there.
+/// an f64 matrix in C order without names, so integers beyond 2^53 lose digits there. In JSON, a list of objects or an
+/// object a line, what is no number is null.
 ///
 /// ```
 /// use lehr::write::{self, Column};
@@ -71,6 +73,10 @@ choices! {
         CsvGz = "csv.gz",
         /// Text with tabs, gzipped.
         TsvGz = "tsv.gz",
+        /// A JSON list with an object for each row.
+        Json = "json",
+        /// An object for each row, one a line.
+        Jsonl = "jsonl",
         /// A NumPy matrix, which holds no text.
         Npy = "npy",
         /// Parquet.
@@ -98,6 +104,7 @@ impl TableFormat {
 
     /// Whether people can read it.
     pub fn is_text(self) -> bool {
-        matches!(self, TableFormat::Csv | TableFormat::Tsv)
+        use TableFormat::{Csv, Json, Jsonl, Tsv};
+        matches!(self, Csv | Tsv | Json | Jsonl)
     }
 }

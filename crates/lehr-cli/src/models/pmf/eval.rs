@@ -45,7 +45,6 @@ struct Lists {
 const LENGTHS: [usize; 2] = [10, 20];
 
 pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> anyhow::Result<()> {
-    let predictor = run.model.predictor(&run.saved.model_state().lambda);
     let is_implicit = run.model.confidence().is_some();
     let lengths = if is_implicit && args.top.is_empty() { &LENGTHS[..] } else { &args.top };
     if let Some(relevant) = args.relevant.filter(|_| lengths.is_empty()) {
@@ -53,7 +52,9 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
             "--relevant {relevant}: is for lists; ask for them with --top, e.g. --top 10"
         );
     }
-    let rank = |&k: &usize| predictor.rank(ratings, RankingOptions { k, relevant: args.relevant });
+    let lambda = &run.saved.model_state().lambda;
+    let rank =
+        |&k: &usize| run.model.rank(lambda, ratings, RankingOptions { k, relevant: args.relevant });
     let ranking: Vec<RankingScores> = lengths.iter().map(rank).collect();
     if let Some(nobody) = ranking.first().filter(|scores| scores.users == 0) {
         anyhow::bail!(
@@ -73,7 +74,7 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
         let n = counted(ratings.n_ratings() as u64, "pair");
         return text::print(&(format!("{}: {n}\n", args.data.display()) + &lists(&ranking)));
     }
-    let scores = predictor.scores(ratings);
+    let scores = run.model.predictor(lambda).scores(ratings);
     if !(scores.rmse.is_finite() && scores.log_density.is_finite()) {
         anyhow::bail!(
             "{}: some ratings are so far from what the model expects that their densities \

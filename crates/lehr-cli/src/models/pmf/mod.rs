@@ -1,9 +1,12 @@
 //! Probabilistic matrix factorisation.
 
+mod choice;
 mod eval;
 mod fold;
+mod lists;
 pub mod recommend;
 mod report;
+pub mod similar;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -8,16 +8,19 @@ use anyhow::bail;
 use serde::Serialize;
 
 use lehr::data::{Ratings, Side};
+use lehr::lambda::Lambda;
 use lehr::models::Stored;
-use lehr::models::pmf::{By, Factor, Folded, Pmf, Predictor, Recommendation};
+use lehr::models::pmf::{By, Factor, Folded, Moved, Pmf, Predictor, Recommendation};
 use lehr::store::RunConfig;
 
-use super::LONGEST_ID;
 use super::fold::left_out;
+use super::lists::Asked;
+use super::{LONGEST_ID, choice};
 use crate::args::{Ranking, RecommendArgs};
 use crate::commands::fit::naming_file;
 use crate::look;
 use crate::models::OpenRun;
+use crate::output::TableFile;
 use crate::text::{self, aligned, counted, cut, in_line, rounded};
 
 #[derive(Serialize)]
@@ -57,6 +60,21 @@ struct Listed {
     /// How far a rating may be from it, the ratings' own scatter included.
     rating_sd: f64,
     score: f64,
+    /// Which of the user's own ratings move it most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<Vec<Because>>,
+}
+
+/// A rating of the user's that moves an expected one.
+#[derive(Serialize)]
+struct Because {
+    item: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// How the user has rated it.
+    rating: f64,
+    /// By how much the expected rating is higher than it would be without.
+    by: f64,
 }
 
 /// Refuses flags that cannot work, before anything is read.
@@ -72,6 +90,11 @@ pub fn check(args: &RecommendArgs) -> anyhow::Result<()> {
             bail!("--beta {beta}: must be a finite number of standard deviations; 1 is usual");
         }
     }
+    if args.explain.is_some() && args.ratings.is_some() {
+        bail!(
+            "--explain is of the ratings of the fit, and --ratings has later ones; leave one of the two out"
+        );
+    }
     if let Some(seed) = args.seed.filter(|_| args.by != Ranking::Thompson) {
         bail!("--seed {seed}: is for --by thompson; leave it out");
     }
@@ -85,15 +108,39 @@ pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
         .as_deref()
         .map(|path| read_titles(&run.model, &run.config, path))
         .transpose()?;
-    let newer = args.ratings.as_deref().map(|path| Newer::read(run, path)).transpose()?;
     let by = match args.by {
         Ranking::Mean => By::Mean,
         Ranking::Ucb => By::Ucb { beta: args.beta.unwrap_or(1.0) },
         Ranking::Thompson => By::Thompson { seed: args.seed.unwrap_or(0) },
     };
-    let predictor = run.model.predictor(&run.saved.model_state().lambda);
-    let finder = Finder { run, args, by, predictor, newer, titles };
-    let lists: Vec<List<'_>> = args.user.iter().map(|user| finder.list(user)).collect();
+    let users = match &args.users {
+        Some(path) => [args.user.clone(), choice::ids_in(path)?].concat(),
+        None => args.user.clone(),
+    };
+    let scale = choice::scale(&run.model, args)?;
+    let lambda = &run.saved.model_state().lambda;
+    if let Some(path) = &args.output {
+        let output = TableFile::new(path, args.output_format, args.force)?;
+        let users = (!args.all).then_some(users);
+        let newer = args.ratings.as_deref().map(|path| absorbed(run, path)).transpose()?;
+        let (model, lambda) = newer.as_ref().map_or((&run.model, lambda), |(m, l)| (m, l));
+        // Items that only the new ratings have are not listed, as without a file.
+        let allowed = choice::allowed(model, run.config.frozen.items, args)?;
+        let asked = Asked { model, lambda, users, by, allowed, scale, titles, args };
+        return asked.write(&output);
+    }
+    let allowed = choice::allowed(&run.model, run.config.frozen.items, args)?;
+    let newer = args.ratings.as_deref().map(|path| Newer::read(run, path)).transpose()?;
+    let predictor = run.model.predictor(lambda);
+    let barred = match &allowed {
+        None => Vec::new(),
+        Some(items) => {
+            let all = 0..run.config.frozen.items as u32;
+            all.filter(|item| items.binary_search(item).is_err()).collect()
+        }
+    };
+    let finder = Finder { run, args, by, predictor, newer, titles, barred, scale };
+    let lists: Vec<List<'_>> = users.iter().map(|user| finder.list(user)).collect();
     // Before the lists, which may be long; if stderr is closed, the lists are still worth printing.
     let newer = finder.newer.as_ref();
     if let Some(left_out) =
@@ -119,6 +166,15 @@ pub fn show(run: &OpenRun<Pmf>, args: &RecommendArgs) -> anyhow::Result<()> {
         blocks.join("\n"),
         rounded(sigma, 3)
     ))
+}
+
+/// The model with later ratings in it.
+fn absorbed(run: &OpenRun<Pmf>, path: &Path) -> anyhow::Result<(Pmf, Lambda)> {
+    let options = &run.config.data.options;
+    let (ratings, _) =
+        run.model.read_new(path, options).map_err(|error| naming_file(error, path))?;
+    let absorbed = run.model.absorb(&run.saved.model_state().lambda, &ratings);
+    absorbed.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
 }
 
 /// The titles in a file, which has to be one of the model's items.
@@ -178,13 +234,6 @@ impl Newer {
     }
 }
 
-/// A number that differs from id to id (FNV-1a).
-fn spread(id: &str) -> u64 {
-    id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
 struct Finder<'a> {
     run: &'a OpenRun<Pmf>,
     args: &'a RecommendArgs,
@@ -192,6 +241,10 @@ struct Finder<'a> {
     predictor: Predictor<'a>,
     newer: Option<Newer>,
     titles: Option<HashMap<String, String>>,
+    /// Items that are not listed, rising.
+    barred: Vec<u32>,
+    /// What expected ratings are kept within.
+    scale: Option<(f64, f64)>,
 }
 
 impl Finder<'_> {
@@ -205,29 +258,52 @@ impl Finder<'_> {
         seen.extend(newer.iter().filter(|&&item| item < n_items));
         seen.sort_unstable();
         seen.dedup();
-        let skipped = if self.args.include_seen { &[][..] } else { &seen };
+        let mut skipped = self.barred.clone();
+        if !self.args.include_seen {
+            skipped.extend(&seen);
+            skipped.sort_unstable();
+        }
         let by = match self.by {
             // Every user has a draw of their own.
-            By::Thompson { seed } => By::Thompson { seed: seed ^ spread(id) },
+            By::Thompson { seed } => By::of_user(seed, id),
             by => by,
         };
-        let found = self.predictor.recommend(&factor, self.args.top, by, skipped);
+        let found = self.predictor.recommend(&factor, self.args.top, by, &skipped);
+        let listed: Vec<u32> = found.iter().map(|found| found.item).collect();
+        let because = match (self.args.explain, number) {
+            (Some(n), Some(user)) => self.predictor.explain(user, &listed, n),
+            _ => vec![Vec::new(); listed.len()],
+        };
+        let listed = found.iter().zip(because).zip(1..);
         List {
             user,
             known: number.is_some(),
             folded_in: folded.is_some(),
             rated: seen.len(),
-            items: found.iter().zip(1..).map(|(found, rank)| self.listed(found, rank)).collect(),
+            items: listed
+                .map(|((found, because), rank)| self.listed(found, because, rank))
+                .collect(),
         }
     }
 
-    fn listed(&self, found: &Recommendation, rank: usize) -> Listed {
-        let item = self.run.model.ids(Side::Item).get(found.item as usize).to_string();
+    fn listed(&self, found: &Recommendation, because: Vec<Moved>, rank: usize) -> Listed {
+        let named = |item: u32| {
+            let item = self.run.model.ids(Side::Item).get(item as usize).to_string();
+            let title = self.titles.as_ref().and_then(|titles| titles.get(&item).cloned());
+            (item, title)
+        };
+        let because = because.into_iter().map(|Moved { item, rating, by }| {
+            let (item, title) = named(item);
+            Because { item, title, rating, by }
+        });
+        let (item, title) = named(found.item);
+        let rating = found.prediction.mean;
         Listed {
             rank,
-            title: self.titles.as_ref().and_then(|titles| titles.get(&item).cloned()),
+            title,
             item,
-            rating: found.prediction.mean,
+            because: self.args.explain.map(|_| because.collect()),
+            rating: self.scale.map_or(rating, |(low, high)| rating.clamp(low, high)),
             sd: found.prediction.sd(),
             rating_sd: found.prediction.variance.sqrt(),
             score: found.score,
@@ -301,6 +377,23 @@ impl Finder<'_> {
             row
         };
         let rows: Vec<Vec<String>> = list.items.iter().map(row).collect();
-        out + &aligned(&header, &rows, left)
+        out += &aligned(&header, &rows, left);
+        if self.args.explain.is_some() && list.known {
+            out += "expected ratings would be lower by so much (-: higher) without one of the user's own\n";
+            list.items.iter().for_each(|item| out += &self.reasons(item));
+        }
+        out
+    }
+
+    /// The ratings that move an expected one, in a line or more.
+    fn reasons(&self, listed: &Listed) -> String {
+        let reasons = listed.because.iter().flatten().map(|because| {
+            let name = because.title.as_ref().unwrap_or(&because.item);
+            format!("{:+.3} {} ({}),", because.by, cut(&in_line(name), LONGEST_ID), because.rating)
+        });
+        let mut reasons: Vec<String> = reasons.collect();
+        reasons.last_mut().map(String::pop);
+        let begin = format!("{:>4}  ", listed.rank);
+        text::wrapped(&begin, reasons.iter().map(String::as_str), look::width())
     }
 }

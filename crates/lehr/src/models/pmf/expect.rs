@@ -470,6 +470,15 @@ impl Solver {
         self.natural = room;
     }
 
+    /// Solves for at most [`SOLVED`] rows that are anywhere.
+    pub fn solve_some<'r>(&mut self, isa: Isa, rows: impl Iterator<Item = &'r [f64]>) {
+        let mut room = std::mem::take(&mut self.natural);
+        room.clear();
+        rows.for_each(|row| room.extend_from_slice(row));
+        self.solve_rows(isa, &room);
+        self.natural = room;
+    }
+
     /// Solves for at most [`SOLVED`] rows of natural parameters.
     fn solve_rows(&mut self, isa: Isa, natural: &[f64]) {
         let r = natural.len() / self.width;
@@ -484,6 +493,12 @@ impl Solver {
             &mut self.valid[..r],
             &mut self.scratch,
         );
+    }
+
+    /// Solves for one row of natural parameters: its mean, if it is of any distribution.
+    pub fn solve_valid(&mut self, isa: Isa, natural: &[f64]) -> Option<&[f64]> {
+        self.solve_rows(isa, natural);
+        self.valid[0].then_some(&self.mean[..self.n])
     }
 
     /// Solves for one row of natural parameters: its mean and covariance.

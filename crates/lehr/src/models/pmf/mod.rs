@@ -28,14 +28,19 @@ mod gauge;
 mod start;
 mod readout;
 mod pairs;
+mod lists;
 mod ranking;
 mod recommend;
+mod explain;
+mod similar;
 mod fold;
 mod stored;
 
 pub use expect::Expect;
 pub(crate) use expect::{Apart, ItemMoments, ItemTable};
+pub use explain::Moved;
 pub use fold::Folded;
+pub use lists::{ListOptions, Lists};
 pub use local::Scratch;
 pub use pairs::Pair;
 pub(super) use params::TABLES;
@@ -43,6 +48,7 @@ pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use ranking::{ListScores, RankingOptions, RankingScores};
 pub use readout::{Factor, Prediction, Predictor, RatingScores};
 pub use recommend::{By, Recommendation};
+pub use similar::Similar;
 pub use stored::Frozen;
 pub(crate) use user_shard::{Places, Rule, UserShard, numbered};
 
@@ -183,6 +189,13 @@ impl Pmf {
     /// The items that a user has rated in training.
     pub fn seen(&self, user: u32) -> &[u32] {
         self.seen.row(user as usize).0
+    }
+
+    /// The least and the largest rating that the model was fitted to.
+    pub fn scale(&self) -> (f64, f64) {
+        let widened =
+            |(least, most): (f64, f64), &y: &f32| (least.min(y.into()), most.max(y.into()));
+        self.seen.values().iter().fold((f64::INFINITY, f64::NEG_INFINITY), widened)
     }
 
     /// sigma^2, as it is.
@@ -397,12 +410,11 @@ impl Learn<Pmf> for Pmf {
 
 impl Judge<Pmf> for Pmf {
     fn score(&self, lambda: &Lambda, data: &Ratings, _population: usize) -> Scores {
-        let predictor = self.predictor(lambda);
         if self.confidence().is_none() {
-            return predictor.scores(data).as_scores();
+            return self.predictor(lambda).scores(data).as_scores();
         }
         let k = |k| RankingOptions { k, relevant: None };
-        let (ten, twenty) = (predictor.rank(data, k(10)).model, predictor.rank(data, k(20)).model);
+        let [ten, twenty] = [10, 20].map(|n| self.rank(lambda, data, k(n)).model);
         Scores { main: ten.ndcg, named: vec![("ndcg_10", ten.ndcg), ("recall_20", twenty.recall)] }
     }
 

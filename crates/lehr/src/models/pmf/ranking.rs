@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Pmf;
-use super::readout::Predictor;
+use super::lists::ListOptions;
 use crate::data::{Ratings, Side};
 use crate::lambda::Lambda;
 use crate::math::stop;
@@ -70,99 +70,62 @@ struct Sums {
     listed: [Vec<u32>; 2],
 }
 
-impl Predictor<'_> {
-    /// Scores the lists for users of these ratings, which the model was not fitted to. Items that a user has rated in
-    /// training are not listed, and not looked for.
-    pub fn rank(&self, ratings: &Ratings, options: RankingOptions) -> RankingScores {
-        let RankingOptions { k, relevant } = options;
-        let pmf = self.pmf;
-        let (n_users, n_items) = (pmf.n_rows_of(Side::User), pmf.n_rows_of(Side::Item));
-        let popular = pmf.by_popularity();
-        let grouped = ratings.side(Side::User);
-        let users: Vec<usize> = (0..grouped.n_rows()).collect();
-        let parts: Vec<Sums> = users
-            .par_chunks(CHUNK)
-            .map(|users| {
-                let mut sums = Sums::default();
-                let mut scores = Vec::new();
-                for &user in users {
-                    stop::check();
-                    let (items, values) = grouped.row(user);
-                    let likes =
-                        |&(_, &y): &(&u32, &f32)| relevant.is_none_or(|x| f64::from(y) >= x);
-                    let known = (user < n_users).then_some(user as u32);
-                    let seen = known.map_or(&[][..], |user| pmf.seen(user));
-                    let wanted: Vec<u32> = items
-                        .iter()
-                        .zip(values)
-                        .filter(likes)
-                        .map(|(&item, _)| item)
-                        .filter(|item| seen.binary_search(item).is_err())
-                        .collect();
-                    if wanted.is_empty() {
-                        continue;
-                    }
-                    if known.is_none() {
-                        sums.unknown_users += 1;
-                        continue;
-                    }
-                    sums.users += 1;
-                    sums.relevant += wanted.len();
-                    sums.unknown_items +=
-                        wanted.iter().filter(|&&item| item as usize >= n_items).count();
-                    let factor = self.user(known);
-                    let list = self.best_by_mean(&factor, k, seen, &mut scores);
-                    sums.add(0, &list, &wanted, k);
-                    let list: Vec<u32> = popular
-                        .iter()
-                        .copied()
-                        .filter(|item| seen.binary_search(item).is_err())
-                        .take(k)
-                        .collect();
-                    sums.add(1, &list, &wanted, k);
-                }
-                sums
-            })
-            .collect();
-        total(parts, k, n_items)
-    }
-
-    /// The `k` items with the highest expected ratings, without the `seen` ones, which rise; equals in the order of
-    /// their numbers. `room` is a buffer.
-    pub(super) fn best_by_mean(
-        &self,
-        user: &super::Factor,
-        k: usize,
-        seen: &[u32],
-        room: &mut Vec<(f64, u32)>,
-    ) -> Vec<u32> {
-        room.clear();
-        let n_items = self.pmf.n_rows_of(Side::Item) as u32;
-        let mut seen = seen.iter().copied().peekable();
-        for item in 0..n_items {
-            if seen.next_if_eq(&item).is_none() {
-                room.push((self.pmf.centre(user.mean(), self.item(Some(item)).0), item));
-            }
-        }
-        let best_first = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if k < room.len() {
-            room.select_nth_unstable_by(k, best_first);
-            room.truncate(k);
-        }
-        room.sort_by(best_first);
-        room.iter().map(|&(_, item)| item).collect()
-    }
-}
-
 impl Pmf {
-    /// How good the lists of this state are; see [`Predictor::rank`].
+    /// Scores the lists of this state for users of these ratings, which the model was not fitted to. Items that a user
+    /// has rated in training are not listed, and not looked for.
     pub fn rank(
         &self,
         lambda: &Lambda,
         ratings: &Ratings,
         options: RankingOptions,
     ) -> RankingScores {
-        self.predictor(lambda).rank(ratings, options)
+        let RankingOptions { k, relevant } = options;
+        let (n_users, n_items) = (self.n_rows_of(Side::User), self.n_rows_of(Side::Item));
+        let lists = self.lists(lambda, ListOptions { top: k, ..ListOptions::default() });
+        let popular = self.by_popularity();
+        let grouped = ratings.side(Side::User);
+        let likes = |y: f32| relevant.is_none_or(|x| f64::from(y) >= x);
+        let users: Vec<usize> = (0..grouped.n_rows()).collect();
+        let parts: Vec<Sums> = users
+            .par_chunks(CHUNK)
+            .map(|users| {
+                let mut sums = Sums::default();
+                let (mut known, mut wanted) = (Vec::new(), Vec::new());
+                for &user in users {
+                    stop::check();
+                    let (items, values) = grouped.row(user);
+                    let number = (user < n_users).then_some(user as u32);
+                    let seen = number.map_or(&[][..], |user| self.seen(user));
+                    let liked = items.iter().zip(values).filter(|&(_, &y)| likes(y));
+                    let new: Vec<u32> = liked
+                        .map(|(&item, _)| item)
+                        .filter(|item| seen.binary_search(item).is_err())
+                        .collect();
+                    match number {
+                        _ if new.is_empty() => {}
+                        None => sums.unknown_users += 1,
+                        Some(_) => {
+                            known.push(number);
+                            wanted.push(new);
+                        }
+                    }
+                }
+                sums.users = known.len();
+                for ((user, wanted), list) in known.iter().zip(&wanted).zip(lists.of(&known)) {
+                    sums.relevant += wanted.len();
+                    sums.unknown_items +=
+                        wanted.iter().filter(|&&item| item as usize >= n_items).count();
+                    let list: Vec<u32> = list.iter().map(|listed| listed.item).collect();
+                    sums.add(0, &list, wanted, k);
+                    let seen = user.map_or(&[][..], |user| self.seen(user));
+                    let unseen = |item: &&u32| seen.binary_search(item).is_err();
+                    let list: Vec<u32> = popular.iter().filter(unseen).take(k).copied().collect();
+                    sums.add(1, &list, wanted, k);
+                }
+                sums
+            })
+            .collect();
+        total(parts, k, n_items)
     }
 
     /// All items, those that most users have rated in training first.

@@ -61,7 +61,7 @@ pub struct Factor {
 /// Predicts ratings: a fitted model with its items' q at hand.
 pub struct Predictor<'a> {
     pub(super) pmf: &'a Pmf,
-    lambda: &'a Lambda,
+    pub(super) lambda: &'a Lambda,
     /// Mean and covariance of every item, and of an unknown one at the end.
     means: Vec<f64>,
     covariances: Vec<f32>,
@@ -84,6 +84,18 @@ impl Pmf {
     /// The means of a side's factors and biases, row after row.
     pub(super) fn means(&self, lambda: &Lambda, side: Side) -> Vec<f64> {
         self.solve_side(lambda, side, &mut [])
+    }
+
+    /// The means of some users, in their order.
+    pub(super) fn means_of_users(&self, lambda: &Lambda, users: &[usize]) -> Vec<f64> {
+        let n = self.columns.free();
+        let mut solver = self.solver();
+        let mut means = Vec::with_capacity(users.len() * n);
+        for users in users.chunks(CHUNK) {
+            solver.solve_some(self.isa, users.iter().map(|&user| lambda.table().row(user)));
+            means.extend_from_slice(&solver.mean[..users.len() * n]);
+        }
+        means
     }
 
     /// The means of some rows of lambda, slot after slot.
@@ -196,6 +208,11 @@ impl Predictor<'_> {
     /// The rating of an item by a user; of unknown ones the prior is all that is known.
     pub fn predict(&self, user: Option<u32>, item: Option<u32>) -> Prediction {
         self.rate(&self.user(user), item)
+    }
+
+    /// The means of all items, and of an unknown one.
+    pub(super) fn means(&self) -> &[f64] {
+        &self.means
     }
 
     /// q of a user.

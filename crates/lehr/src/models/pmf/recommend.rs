@@ -28,6 +28,17 @@ pub enum By {
     },
 }
 
+impl By {
+    /// A draw of a user's own, so that what one is shown says nothing of what another one is.
+    pub fn of_user(seed: u64, id: &str) -> By {
+        // FNV-1a.
+        let spread = id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        By::Thompson { seed: seed ^ spread }
+    }
+}
+
 impl FromStr for By {
     type Err = String;
 
