@@ -41,7 +41,9 @@ use crate::{Error, Result};
 use select::Selection;
 use source::{Format, Source, TABLE, recognise};
 
-pub use docs::{CorpusFormat, DOCS, DocsOptions, StopWords, Unknown, docs, docs_with};
+pub use docs::{
+    CorpusFormat, DOCS, DocsOptions, Language, StopWords, Tokens, Unknown, docs, docs_with,
+};
 pub(crate) use docs::{docs_with_all_words, kept_words};
 pub use fitted::{Chosen, FittedColumns};
 pub use missing::Missing;

@@ -82,3 +82,67 @@ fn text_that_is_not_utf8_is_refused_by_line() {
         "a.txt, line 2: is not UTF-8 (byte 0xe9); convert the file, e.g. with iconv -f latin1 -t utf-8"
     );
 }
+
+#[test]
+fn words_side_by_side_count_too() {
+    let bare = DocsOptions { stop_words: Some(StopWords::None), ..Default::default() };
+    let options = DocsOptions { ngrams: Some(2), ..Default::default() };
+    let docs = read_as("a.txt", "stock of the exchange\nstock exchange rates", &options);
+    // Stop words are left out before; documents are apart.
+    let expected = ["exchange", "exchange_rates", "rates", "stock", "stock_exchange"];
+    assert_eq!(names(&docs), expected);
+    assert_eq!(rows(&docs)[0], [(0, 1.0), (3, 1.0), (4, 1.0)]);
+    // Of a fixed vocabulary, those that it names; their parts need not be in it.
+    let folder = Folder::new();
+    let vocab = Some(folder.file("vocab.txt", "new_york\nrates\n"));
+    let options = DocsOptions { vocab, ngrams: Some(3), ..Default::default() };
+    let docs = read_as("a.txt", "rates new york rates", &options);
+    assert_eq!(
+        (names(&docs), rows(&docs)),
+        (vec!["new_york", "rates"], vec![vec![(0, 1.0), (1, 2.0)]])
+    );
+    // Lists of words, which are taken as they are.
+    let docs = read_as(
+        "a.jsonl",
+        "[\"a\", \"B\"]\n[\"B\", \"c\"]\n",
+        &DocsOptions { ngrams: Some(2), ..Default::default() },
+    );
+    assert_eq!(names(&docs), ["B", "B_c", "a", "a_B", "c"]);
+    for n in [0, 6] {
+        let options = DocsOptions { ngrams: Some(n), ..bare.clone() };
+        let fault = fault_of("a.txt", "one fish\n", &options);
+        assert!(fault.contains("ngrams") && fault.contains("from 1"), "{fault}");
+    }
+}
+
+#[test]
+fn blanks_and_digits_and_other_languages() {
+    let given = DocsOptions { tokens: Some(Tokens::Whitespace), ..Default::default() };
+    assert_eq!(
+        names(&read_as("a.txt", "the New_York C++ the", &given)),
+        ["C++", "New_York", "the"]
+    );
+    let english = DocsOptions { stop_words: Some(StopWords::English), ..given.clone() };
+    assert_eq!(names(&read_as("a.txt", "the New_York C++ the", &english)), ["C++", "New_York"]);
+    let digits = DocsOptions { digits: true, ..Default::default() };
+    assert_eq!(names(&read_as("a.txt", "covid19 in 2020", &digits)), ["2020", "covid19"]);
+    for (language, text, left) in [
+        ("german", "der Hund und die Katze wären außerdem müde", "hund katze müde wären"),
+        ("french", "l'été où nous étions à la plage", "plage été"),
+        ("spanish", "el perro también está aquí", "perro"),
+        ("italian", "il cane è così nella casa", "cane casa"),
+        ("portuguese", "o cão não está na praia", "cão praia"),
+        ("dutch", "de hond is ook niet alleen thuis", "hond thuis"),
+    ] {
+        let stop_words = Some(StopWords::from(language.to_string()));
+        assert_eq!(stop_words.as_ref().map(ToString::to_string).as_deref(), Some(language));
+        let options = DocsOptions { stop_words, ..Default::default() };
+        let docs = read_as("a.txt", text, &options);
+        let left: Vec<&str> = left.split(' ').collect();
+        assert_eq!(names(&docs), left, "{language}");
+    }
+    let both = DocsOptions { digits: true, ..given };
+    assert!(fault_of("a.txt", "one\n", &both).contains("digits"));
+    let fault = fault_of("docword.a.txt", "1\n1\n1\n1 1 1\n", &digits);
+    assert!(fault.contains("digits") && fault.contains("uci"), "{fault}");
+}

@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::builder::Builder;
+use super::ngrams::Ngrams;
+use super::tokens::Splitter;
 use super::vocab::Names;
-use super::{DocsOptions, stop_words, tokens, words};
+use super::{DocsOptions, stop_words, words};
 use crate::data::{Docs, Vocabulary};
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
@@ -40,6 +42,7 @@ pub(super) struct Gather<'a> {
     model: Option<&'a Vocabulary>,
     filter: Filter,
     bags: Bags,
+    ngrams: Ngrams,
     /// One for each document, or none at all.
     ids: Vec<String>,
     /// How each begins, if that is wanted.
@@ -69,7 +72,8 @@ impl<'a> Gather<'a> {
         let filter = Filter::new(options, names.as_ref(), model)?;
         let bags = Bags { builder: Builder::of_lines(), ..Bags::default() };
         let (ids, texts, gaps, holder) = (Vec::new(), Vec::new(), 0, String::new());
-        Ok(Gather { path, options, names, model, filter, bags, ids, texts, gaps, holder })
+        let ngrams = Ngrams::default();
+        Ok(Gather { path, options, names, model, filter, bags, ngrams, ids, texts, gaps, holder })
     }
 
     pub(super) fn path(&self) -> &'a Path {
@@ -91,17 +95,11 @@ impl<'a> Gather<'a> {
         match body {
             Body::Text(text) => {
                 let mut word = std::mem::take(&mut self.bags.word);
-                tokens::each(text, &mut word, |word| {
-                    if self.filter.keeps(word) {
-                        self.bags.count(word);
-                    }
-                });
+                let splitter = self.filter.splitter;
+                splitter.each(text, &mut word, |word| self.see(word, splitter.is_given()));
                 self.bags.word = word;
             }
-            Body::Tokens(tokens) => {
-                let kept = tokens.iter().filter(|token| self.filter.keeps_token(token));
-                kept.for_each(|token| self.bags.count(token));
-            }
+            Body::Tokens(tokens) => tokens.iter().for_each(|token| self.see(token, true)),
             Body::Missing => self.gaps += 1,
         }
         if self.options.texts {
@@ -112,7 +110,24 @@ impl<'a> Gather<'a> {
             self.ids.resize(self.bags.n_docs as usize, String::new());
             self.ids.push(id);
         }
+        self.ngrams.clear();
         self.bags.end()
+    }
+
+    /// Counts a word, and the n-grams that it ends, if they are to count.
+    fn see(&mut self, word: &str, is_given: bool) {
+        let Gather { filter, bags, ngrams, .. } = self;
+        let keeps = if is_given { filter.keeps_token(word) } else { filter.keeps(word) };
+        if keeps {
+            bags.count(word);
+        }
+        if filter.longest > 1 && filter.joins(word, is_given) {
+            ngrams.add(word, filter.longest, |ngram| {
+                if filter.keeps_ngram(ngram) {
+                    bags.count(ngram);
+                }
+            });
+        }
     }
 
     pub(super) fn finish(self) -> Result<Docs> {
@@ -230,6 +245,11 @@ struct Filter {
     fixed: bool,
     /// Whether tokens, which are somebody's choice already, are compared with the list and the length as well.
     tokens_too: (bool, bool),
+    splitter: Splitter,
+    /// How many words side by side become one at most.
+    longest: usize,
+    /// Whether a model has its words already, which n-grams beyond them are no part of.
+    has_model: bool,
 }
 
 impl Filter {
@@ -244,12 +264,20 @@ impl Filter {
             (None, None) => &[],
         };
         let fixed = names.is_some();
+        let splitter = Splitter::new(options);
         Ok(Filter {
             always: always.iter().cloned().collect(),
-            stop_words: if fixed { HashSet::new() } else { stop_words::read(&options.stop_words)? },
+            stop_words: if fixed {
+                HashSet::new()
+            } else {
+                stop_words::read(&options.stop_words, splitter)?
+            },
             min_length: options.min_length.unwrap_or(MIN_LENGTH),
             fixed,
             tokens_too: (options.stop_words.is_some(), options.min_length.is_some()),
+            splitter,
+            longest: options.ngrams.unwrap_or(1),
+            has_model: model.is_some(),
         })
     }
 
@@ -262,6 +290,18 @@ impl Filter {
         let (list, length) = self.tokens_too;
         let stays = !(list && self.stop_words.contains(token)) && (!length || self.is_long(token));
         (!self.fixed && !token.is_empty() && stays) || self.always.contains(token)
+    }
+
+    /// Whether a word may be part of an n-gram.
+    fn joins(&self, word: &str, is_given: bool) -> bool {
+        let (list, length) = if is_given { self.tokens_too } else { (true, true) };
+        !word.is_empty()
+            && (!list || !self.stop_words.contains(word))
+            && (!length || self.is_long(word))
+    }
+
+    fn keeps_ngram(&self, ngram: &str) -> bool {
+        !(self.fixed || self.has_model) || self.always.contains(ngram)
     }
 
     fn is_long(&self, word: &str) -> bool {

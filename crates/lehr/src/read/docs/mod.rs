@@ -6,6 +6,7 @@ mod gather;
 mod json;
 mod lines;
 mod matrix_market;
+mod ngrams;
 mod npz;
 mod numbers;
 mod options;
@@ -15,6 +16,8 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_texts;
 mod recognise;
+#[cfg(feature = "segmenter")]
+mod segments;
 mod stop_words;
 mod table;
 mod text;
@@ -34,7 +37,7 @@ use crate::error::{advice, setting};
 use crate::shards::ShardFolder;
 use crate::{Error, Result};
 
-pub use options::{CorpusFormat, DOCS, DocsOptions, StopWords};
+pub use options::{CorpusFormat, DOCS, DocsOptions, Language, StopWords, Tokens};
 pub use words::Unknown;
 
 use gather::Gather;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::super::{HEADER, Header};
+use super::ngrams::MOST;
 use crate::error::{advice, setting};
 use crate::settings::{Kind, Setting, choices};
 use crate::store::path_text;
@@ -40,6 +41,13 @@ pub struct DocsOptions {
     /// documents has a use for it.
     #[serde(skip)]
     pub texts: bool,
+    /// Text: how it is split into words, by default into runs of letters in lower case.
+    pub tokens: Option<Tokens>,
+    /// Text: digits are parts of words as letters are.
+    pub digits: bool,
+    /// Text: up to so many words side by side, without those that are left out, count as a word of their own as well,
+    /// joined by `_`. By default 1: none do.
+    pub ngrams: Option<usize>,
     /// Text: the words to leave out, English function words by default.
     pub stop_words: Option<StopWords>,
     /// Text: a word in fewer documents is left out. By default 5, but no more than a hundredth of
@@ -113,10 +121,38 @@ pub const DOCS: &[Setting] = &[
     },
     Setting { group: GROUP, ..HEADER },
     Setting {
+        name: "tokens",
+        kind: Kind::Choice(Tokens::NAMES),
+        value_name: "HOW",
+        help: "texts: how they are split: words (runs of letters, in lower case), whitespace (what stands between blanks, as \
+               it is) or unicode (by the rules of Unicode, and by dictionary in Chinese, Japanese and Thai)",
+        default: "words",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "digits",
+        kind: Kind::Toggle(false),
+        help: "texts: digits are parts of words, as letters are",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "ngrams",
+        kind: Kind::Whole,
+        value_name: "N",
+        help: "texts: up to N words side by side count as a word of their own as well, like new_york; stop words are left \
+               out before",
+        default: "1",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
         name: "stop_words",
         kind: Kind::Text,
         value_name: "LIST",
-        help: "texts: the words to leave out: english, none or a FILE with one a line",
+        help: "texts: the words to leave out: english, dutch, french, german, italian, portuguese, spanish, none or a FILE \
+               with one a line",
         default: "english",
         group: GROUP,
         ..Setting::BLANK
@@ -190,6 +226,37 @@ choices! {
     }
 }
 
+choices! {
+    /// How text is split into words.
+    pub enum Tokens {
+        /// Unbroken runs of letters, in lower case.
+        Words = "words",
+        /// What stands between blanks, as it is.
+        Whitespace = "whitespace",
+        /// By the rules of Unicode (UAX 29), and by dictionary where words have no blanks between them: Chinese, Japanese,
+        /// Thai and others. In lower case. For builds with the feature `segmenter`.
+        Unicode = "unicode",
+    }
+}
+
+choices! {
+    /// A language whose function words are known, beside English.
+    pub enum Language {
+        /// Dutch.
+        Dutch = "dutch",
+        /// French.
+        French = "french",
+        /// German.
+        German = "german",
+        /// Italian.
+        Italian = "italian",
+        /// Portuguese.
+        Portuguese = "portuguese",
+        /// Spanish.
+        Spanish = "spanish",
+    }
+}
+
 /// Which words of a text are left out because they say nothing about its topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
@@ -197,6 +264,8 @@ pub enum StopWords {
     /// The built-in list of English function words; in a configuration "english".
     #[default]
     English,
+    /// Those of another language; in a configuration its name, in lower case.
+    Of(Language),
     /// None; in a configuration "none".
     None,
     /// Those in a file, one a line; in a configuration its path.
@@ -208,7 +277,10 @@ impl From<String> for StopWords {
         match text.as_str() {
             "english" => StopWords::English,
             "none" => StopWords::None,
-            _ => StopWords::File(text.into()),
+            _ => match text.parse() {
+                Ok(language) => StopWords::Of(language),
+                Err(_) => StopWords::File(text.into()),
+            },
         }
     }
 }
@@ -223,6 +295,7 @@ impl fmt::Display for StopWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StopWords::English => f.write_str("english"),
+            StopWords::Of(language) => f.write_str(language.name()),
             StopWords::None => f.write_str("none"),
             StopWords::File(path) => path.display().fmt(f),
         }
@@ -250,6 +323,22 @@ impl DocsOptions {
             let allowed = "a share of the documents: give a number above 0 and up to 1";
             return Err(Error::config("max_docs", share, allowed));
         }
+        if let Some(n) = self.ngrams.filter(|n| !(1..=MOST).contains(n)) {
+            let allowed = format!("must be from 1 (words alone) to {MOST}; 2 is usual");
+            return Err(Error::config("ngrams", n, allowed));
+        }
+        if cfg!(not(feature = "segmenter")) && self.tokens == Some(Tokens::Unicode) {
+            let found = "this build of lehr has no segmenter; build it with the feature segmenter, or use words or whitespace";
+            return Err(Error::config("tokens", Tokens::Unicode, found));
+        }
+        if self.digits && self.tokens == Some(Tokens::Whitespace) {
+            let found = advice![
+                "has no use with ",
+                setting("tokens").to(Tokens::Whitespace),
+                ": words are taken as they are; leave it out",
+            ];
+            return Err(Error::config("digits", true, found));
+        }
         if self.max_words == Some(0) {
             let allowed = "no word would be left; give 1 or more, or leave it out";
             return Err(Error::config("max_words", 0, allowed));
@@ -271,6 +360,12 @@ impl DocsOptions {
             shown(self.max_words.map(|value| value.to_string()), "max_words", TEXT),
             shown(self.min_length.map(|value| value.to_string()), "min_length", TEXT),
         ];
+        // How texts are split is of use with a fixed vocabulary, too.
+        let splitting = [
+            shown(self.tokens.map(|tokens| tokens.to_string()), "tokens", TEXT),
+            shown(flag(self.digits), "digits", TEXT),
+            shown(self.ngrams.map(|value| value.to_string()), "ngrams", TEXT),
+        ];
         let others = [
             (
                 format != CorpusFormat::Svmlight,
@@ -286,7 +381,8 @@ impl DocsOptions {
         ];
         let idle = others.into_iter().filter_map(|(idle, option)| option.filter(|_| idle));
         let pruning = pruning.into_iter().flatten();
-        let mut idle = idle.chain(pruning.clone().filter(|_| !texts));
+        let of_texts = splitting.into_iter().flatten().chain(pruning.clone());
+        let mut idle = idle.chain(of_texts.filter(|_| !texts));
         if let Some((field, value, users)) = idle.next() {
             let found = advice![
                 format!("has a meaning for the format {users} only, and {} ", path.display()),

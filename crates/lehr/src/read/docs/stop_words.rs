@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::super::source::{Needed, Source};
 use super::lines::Lines;
-use super::{StopWords, tokens};
+use super::tokens::Splitter;
+use super::{Language, StopWords};
 use crate::Result;
 
 const NEEDED: Needed = Needed {
@@ -60,11 +61,28 @@ ain aren couldn d didn doesn don hadn hasn haven isn ll m mightn mustn needn o r
 wasn weren won wouldn
 ";
 
+impl Language {
+    /// Its function words.
+    fn words(self) -> &'static str {
+        match self {
+            Language::Dutch => include_str!("stop_words/dutch.txt"),
+            Language::French => include_str!("stop_words/french.txt"),
+            Language::German => include_str!("stop_words/german.txt"),
+            Language::Italian => include_str!("stop_words/italian.txt"),
+            Language::Portuguese => include_str!("stop_words/portuguese.txt"),
+            Language::Spanish => include_str!("stop_words/spanish.txt"),
+        }
+    }
+}
+
 /// The words to leave out, as the tokeniser would split them.
-pub(super) fn read(chosen: &Option<StopWords>) -> Result<HashSet<String>> {
+pub(super) fn read(chosen: &Option<StopWords>, splitter: Splitter) -> Result<HashSet<String>> {
     let path = match chosen {
         None | Some(StopWords::English) => {
             return Ok(ENGLISH.split_whitespace().map(str::to_string).collect());
+        }
+        Some(StopWords::Of(language)) => {
+            return Ok(language.words().split_whitespace().map(str::to_string).collect());
         }
         Some(StopWords::None) => return Ok(HashSet::new()),
         Some(StopWords::File(path)) => path,
@@ -75,7 +93,7 @@ pub(super) fn read(chosen: &Option<StopWords>) -> Result<HashSet<String>> {
     let (mut words, mut buffer) = (HashSet::new(), String::new());
     while let Some(line) = lines.read()? {
         match std::str::from_utf8(line) {
-            Ok(line) => tokens::each(line, &mut buffer, |word| {
+            Ok(line) => splitter.each(line, &mut buffer, |word| {
                 words.insert(word.to_string());
             }),
             Err(_) => return Err(lines.fault("", "is not UTF-8; save the file as UTF-8")),
