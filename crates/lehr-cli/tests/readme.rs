@@ -254,8 +254,11 @@ fn no_page_with_commands_is_forgotten() {
 fn every_command_about_recommendations_works() {
     let folder = tempfile::tempdir().unwrap();
     make_ratings(folder.path());
+    for (name, ids) in [("customers", "7\n42\n"), ("in-stock", "3\n5\n8\n"), ("adult", "8\n")] {
+        std::fs::write(folder.path().join(format!("{name}.txt")), ids).unwrap();
+    }
     let commands = commands(RECOMMEND);
-    assert_eq!(commands.len(), 9, "{commands:?}");
+    assert_eq!(commands.len(), 14, "{commands:?}");
     for command in commands {
         let output = run(folder.path(), command);
         assert!(!output.is_empty(), "{command} said nothing");

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Range;
 
 use lehr::data::{FromFile, Points};
-use lehr::write::{Column, TableFormat, rows_of_blocks, table_as, table_in_blocks};
+use lehr::write::{Column, TableFormat, rows_of_blocks, table_as, table_in_blocks, table_in_parts};
 use lehr::{Error, Result};
 
 type Add<'a> = &'a mut dyn FnMut(&[Column<'_>]) -> Result<()>;
@@ -95,4 +95,55 @@ fn blocks_are_long_and_small() {
         assert!((4096..=1 << 17).contains(&rows) && rows.is_multiple_of(4096));
         assert!(rows == 4096 || rows * width * 8 <= 16 << 20, "{rows} rows of {width}");
     }
+}
+
+#[test]
+fn parts_of_any_length_make_one_table_and_json_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts: Vec<String> =
+        ["a", "quote \" and \\", "line\nbreak", "\u{e9}", ""].map(String::from).into();
+    let numbers = [0.1, 1e300, -0.0, f64::NAN, 5.0];
+    let whole = [-3_i64, i64::MAX, 0, 1, 2];
+    for format in [TableFormat::Json, TableFormat::Jsonl, TableFormat::Csv] {
+        let path = folder.path().join(format!("t.{format}"));
+        // Parts of 2, 0 and 3 rows.
+        let ends = [0, 2, 2, 5];
+        table_in_parts::<Error>(format, &path, 3, |part, add| {
+            let rows = ends[part]..ends[part + 1];
+            add(&[
+                Column::text("name \"x\"", &texts[rows.clone()]),
+                Column::f64("y", &numbers[rows.clone()]),
+                Column::i64("n", &whole[rows]),
+            ])
+        })
+        .unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let rows: Vec<serde_json::Value> = match format {
+            TableFormat::Json => serde_json::from_str(&text).unwrap(),
+            TableFormat::Jsonl => {
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+            }
+            _ => {
+                assert!(text.starts_with("\"name \"\"x\"\"\",y,n\na,0.1,-3\n"), "{text}");
+                continue;
+            }
+        };
+        assert_eq!(rows.len(), 5);
+        for (n, row) in rows.iter().enumerate() {
+            assert_eq!(row["name \"x\""], texts[n].as_str());
+            assert_eq!(row["n"].as_i64(), Some(whole[n]));
+            let number = row["y"].as_f64();
+            assert_eq!(number, Some(numbers[n]).filter(|x| x.is_finite()), "{format}");
+        }
+        let empty =
+            table_in_parts::<Error>(format, &path, 0, |_, add| add(&[Column::i64("n", &[])]));
+        empty.unwrap();
+        if format == TableFormat::Json {
+            assert_eq!(fs::read_to_string(&path).unwrap(), "[]\n");
+        }
+    }
+    let path = folder.path().join("t.npy");
+    let error = table_in_parts::<Error>(TableFormat::Npy, &path, 1, |_, _| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("needs to know its rows"), "{error}");
+    assert!(!path.exists());
 }

@@ -111,7 +111,7 @@ fn an_unknown_ending_is_answered_with_the_known_ones() {
         assert_eq!(
             write::table(&path, &[Column::f64("x", &[1.0])]).unwrap_err().to_string(),
             format!(
-                "{}: the file's name does not say in which format to write; let it end in .csv, .tsv, .csv.gz, .tsv.gz, .npy or .parquet",
+                "{}: the file's name does not say in which format to write; let it end in .csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .npy or .parquet",
                 path.display()
             )
         );
