@@ -61,7 +61,7 @@ pub struct RecommendArgs {
     /// Say of each item which N of the user's own ratings move its expected one most, and by how much.
     #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub explain: Option<usize>,
-    /// With -o: leave out how sure expected ratings are, which takes most of the time.
+    /// With -o: leave out how sure expected ratings are, which saves time.
     #[arg(long, requires = "output")]
     pub no_sd: bool,
     /// List items, too, that the user has rated already.
