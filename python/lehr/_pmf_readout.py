@@ -90,7 +90,9 @@ class PmfReadout(PmfLists):
         -------
         scores : dict
             'rmse', 'mae', 'log_density' (mean log predictive density), 'coverage' (shares of the ratings inside
-            their 50, 80 and 95 % intervals), 'unknown_users' and 'unknown_items'.
+            their 50, 80 and 95 % intervals), 'by_uncertainty' (for fifths of the ratings, from those of which the model is
+            surest to those of which it is least sure: 'n_ratings', 'predicted_rmse', 'rmse' and 'coverage'),
+            'unknown_users' and 'unknown_items'.
         """
         return self._core.scores(self._ratings_of(X), self._threads())
 

@@ -126,7 +126,7 @@ def test_pipelines_searches_and_data_frames():
     ("settings", "message"),
     [
         ({"n_components": -1}, "n_components = -1"),
-        ({"doc_topic_prior": 0.0}, "doc_topic_prior = 0: must be a positive number"),
+        ({"doc_topic_prior": 0.0}, "doc_topic_prior = 0: must be between 1e-6 and 1e6"),
         ({"topic_word_prior": "flat"}, "topic_word_prior = 'flat'"),
         ({"learning_method": "fast"}, "learning_method = 'fast': must be 'batch' or 'online'"),
         ({"mean_change_tol": 0.0}, "mean_change_tol = 0"),

@@ -30,7 +30,12 @@ def test_taste_is_learned(ratings):
     pmf = fitted(ratings)
     likes = pmf.predict([0, 0, 1, 1], [2, 3, 2, 3])
     assert min(likes[0], likes[3]) > 4 and max(likes[1], likes[2]) < 2
-    assert pmf.heldout_scores(ratings)["rmse"] < 0.5
+    scores = pmf.heldout_scores(ratings)
+    assert scores["rmse"] < 0.5
+    fifths = scores["by_uncertainty"]
+    squares = sum(part["n_ratings"] * part["rmse"] ** 2 for part in fifths)
+    assert len(fifths) == 5 and np.isclose(squares / len(ratings), scores["rmse"] ** 2)
+    assert [part["predicted_rmse"] for part in fifths] == sorted(part["predicted_rmse"] for part in fifths)
     assert pmf.user_factors_.shape == (40, 2) and pmf.components_.shape == (2, 24)
     assert pmf.n_dims_in_use_ <= 2
     _, std = pmf.predict([0], [2], return_std=True)
@@ -150,7 +155,7 @@ def test_annealing_and_batches(ratings):
     ("settings", "message"),
     [
         ({"n_components": 0}, "n_components = 0"),
-        ({"prior_variance": -1.0}, "prior_variance = -1: must be a positive number"),
+        ({"prior_variance": -1.0}, "prior_variance = -1: must be between 1e-9 and 1e9"),
         ({"user": 3}, "user = 3: must be the name of the column with the users, or None"),
         ({"matrix": 1}, "matrix = 1: must be True or False"),
         ({"noise": "lagged", "effective_batch_size": 5}, "noise = lagged"),

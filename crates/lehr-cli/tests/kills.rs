@@ -66,6 +66,7 @@ fn a_run_that_is_killed_at_any_moment_loses_nothing() {
         ("gamma", format!("gmm -k 5 --law gamma {noisy}")),
         ("subsample", format!("gmm -k 5 --law subsample {noisy}")),
         ("lagged", format!("gmm -k 5 --law lagged {noisy}")),
+        ("exact", format!("gmm -k 5 --law exact {noisy}")),
         ("independent", format!("gmm -k 5 --factorisation independent {noisy}")),
         ("process", format!("dpgmm -k 10 {noisy}")),
         ("starts", "gmm -k 5 --start points --n-init 3 --tol 0 --steps 50".to_string()),

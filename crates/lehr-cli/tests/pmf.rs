@@ -130,6 +130,11 @@ fn new_ratings_are_scored_with_their_intervals() {
         ["coverage_50", "coverage_80", "coverage_95"].map(|name| number(&scores[name])).into();
     assert!(coverage.is_sorted() && coverage[2] > 0.95, "{scores}");
     assert!(number(&scores["log_density"]) > -0.5, "{scores}");
+    let fifths = scores["by_uncertainty"].as_array().unwrap();
+    assert_eq!(fifths.len(), 5);
+    let sum: f64 = fifths.iter().map(|part| number(&part["ratings"])).sum();
+    assert_eq!(sum, left.len() as f64);
+    assert!(fifths.is_sorted_by_key(|part| number(&part["predicted_rmse"])), "{scores}");
     let nobody = (&json!(0), &json!(0), &json!(0));
     let unknown = |scores: &'_ Value| {
         ["unknown_users", "unknown_items", "fitted_pairs"].map(|n| scores[n].clone())
@@ -461,13 +466,18 @@ fn settings_are_recorded_and_flags_win() {
     let fit =
         |config: &Value| ["effective", "step_size", "eval_every"].map(|f| config["fit"][f].clone());
     assert_eq!(fit(&paper), [json!("50t"), json!("0.85"), json!(5)]);
+    // Algorithm 1 to the letter: its variance, and noise until M_t has reached the batch.
+    let letter = |config: &Value| ["corrected", "noise_end"].map(|f| config["fit"][f].clone());
+    assert_eq!(letter(&paper), [json!(false), json!(1.0)]);
     has(&place.ok("show paper"), &["annealed batch VI, M = 50t", "noise     sigma^2 0.5: ratings"]);
 
     let flags = "--noise-variance 2 --prior-variance 3 --effective off --step-size 1 --eval-every 2 \
                  --init-sd 0.3 --init-var 0.2 --exact";
     place.ok(&format!("fit pmf ratings.dat --preset paper -d 3 --steps 4 {flags} -o won"));
+    place.ok("fit pmf ratings.dat --preset paper -d 3 --steps 4 --noise-end 0.5 -o over_end");
     let won = config("won");
     assert_eq!(fit(&won), [json!("off"), json!("1"), json!(2)]);
+    assert_eq!(letter(&config("over_end"))[1], json!(0.5));
     let get = |name: &str| won["params"][name].clone();
     assert_eq!(
         ["noise_variance", "prior_variance", "init_sd", "init_var"].map(get),
@@ -586,14 +596,15 @@ fn bad_flags_are_refused_with_what_is_allowed() {
         ("", ["how many latent dimensions?", "Give -d D"]),
         ("-d 0", ["-d 0: ", "between 1 and"]),
         ("-d 100000", ["-d 100000: ", "between 1 and"]),
-        ("-d 2 --prior-variance 0", ["--prior-variance 0: ", "positive number"]),
-        ("-d 2 --noise-variance -1", ["--noise-variance -1: ", "positive number"]),
-        ("-d 2 --noise-variance nan", ["--noise-variance NaN: ", "positive number"]),
-        ("-d 2 --init-sd -1", ["--init-sd -1: ", "positive number"]),
-        ("-d 2 --init-var 0", ["--init-var 0: ", "positive number"]),
+        ("-d 2 --prior-variance 0", ["--prior-variance 0: ", "between 1e-9 and 1e9"]),
+        ("-d 2 --noise-variance -1", ["--noise-variance -1: ", "between 1e-9 and 1e9"]),
+        ("-d 2 --noise-variance nan", ["--noise-variance NaN: ", "between 1e-9 and 1e9"]),
+        ("-d 2 --init-sd 1e-12", ["--init-sd 0.000000000001: ", "between 1e-9 and 1e9"]),
+        ("-d 2 --init-var 0", ["--init-var 0: ", "between 1e-9 and 1e9"]),
         ("-d 2 --holdout 1000000", ["--holdout 1000000: ", "hold out fewer"]),
         ("-d 2 --effective 1000", ["--effective 1000: ", "must be at most"]),
         ("-d 2 --effective 5 --law lagged", ["--law lagged: ", "gaussian, gamma or subsample"]),
+        ("-d 2 --effective 5 --law exact", ["--law exact: ", "gaussian, gamma or subsample"]),
         ("-d 2 --guard shrink", ["--guard shrink: ", "reject-below-prior"]),
         ("-d 2 --warm", ["--warm: ", "nothing to keep"]),
     ] {

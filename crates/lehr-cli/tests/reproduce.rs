@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use common::Place;
 
-const EACH: [&str; 6] = ["fig1", "fig2", "fig3", "fig4", "theorem", "sgd"];
+const EACH: [&str; 7] = ["fig1", "fig2", "fig3", "fig4", "theorem", "dimension", "sgd"];
 
 /// Width and height of a PNG file.
 fn size_of(png: &[u8]) -> (u32, u32) {

@@ -210,10 +210,14 @@ pub enum Verdict {
     Holds,
     /// Under these conditions.
     HoldsOnlyWhen(Vec<String>),
-    /// Under none; and whether the opposite does under all.
+    /// Under none: its opposite, or another value, is shown under so many conditions, and nothing under the others.
     DoesNotHold {
-        /// The opposite holds under every condition.
-        opposite: bool,
+        /// Conditions under which the opposite is shown.
+        opposite: usize,
+        /// Conditions under which a number has another value.
+        differs: usize,
+        /// Conditions under which nothing is shown.
+        unclear: usize,
     },
     /// With so few runs nothing can be told.
     TooFew,
@@ -251,7 +255,11 @@ impl Claim {
             _ if all == 0 => Verdict::NotRun,
             _ if self.count(&[Finding::TooFew]) == all => Verdict::TooFew,
             n if n == all => Verdict::Holds,
-            0 => Verdict::DoesNotHold { opposite: self.count(&[Finding::Opposite]) == all },
+            0 => Verdict::DoesNotHold {
+                opposite: self.count(&[Finding::Opposite]),
+                differs: self.count(&[Finding::Differs]),
+                unclear: self.count(&[Finding::Unclear, Finding::TooFew]),
+            },
             _ => {
                 let holding = self.conditions.iter().filter(|c| c.finding == Finding::Holds);
                 Verdict::HoldsOnlyWhen(holding.map(|c| c.when.clone()).collect())
@@ -265,9 +273,16 @@ impl std::fmt::Display for Verdict {
         match self {
             Verdict::Holds => f.write_str("holds"),
             Verdict::HoldsOnlyWhen(when) => write!(f, "holds only when: {}", when.join("; ")),
-            Verdict::DoesNotHold { opposite: false } => f.write_str("does not hold"),
-            Verdict::DoesNotHold { opposite: true } => {
-                f.write_str("does not hold: the opposite does")
+            Verdict::DoesNotHold { opposite: 0, differs: 0, .. } => f.write_str("nothing is shown"),
+            Verdict::DoesNotHold { differs: 0, unclear: 0, .. } => {
+                f.write_str("the opposite is shown")
+            }
+            Verdict::DoesNotHold { opposite: 0, unclear: 0, .. } => f.write_str("does not hold"),
+            Verdict::DoesNotHold { opposite, differs, unclear } => {
+                let n = opposite + differs + unclear;
+                let what = if *opposite > 0 { "the opposite is shown" } else { "does not hold" };
+                write!(f, "{what} under {} of {n} conditions", opposite + differs)?;
+                if *unclear > 0 { f.write_str(", nothing under the others") } else { Ok(()) }
             }
             Verdict::TooFew => f.write_str("too few runs to tell"),
             Verdict::NotRun => f.write_str("not run"),
@@ -295,9 +310,12 @@ mod tests {
         assert_eq!(text(&[("a", UP), ("b", UP)]), "holds");
         assert_eq!(text(&[("d = 5", UP), ("d = 10", UNCLEAR)]), "holds only when: d = 5");
         assert_eq!(text(&[("a", UP), ("b", DOWN), ("c", UP)]), "holds only when: a; c");
-        assert_eq!(text(&[("a", UNCLEAR), ("b", DOWN)]), "does not hold");
-        assert_eq!(text(&[("a", UNCLEAR)]), "does not hold");
-        assert_eq!(text(&[("a", DOWN)]), "does not hold: the opposite does");
+        assert_eq!(
+            text(&[("a", UNCLEAR), ("b", DOWN)]),
+            "the opposite is shown under 1 of 2 conditions, nothing under the others"
+        );
+        assert_eq!(text(&[("a", UNCLEAR)]), "nothing is shown");
+        assert_eq!(text(&[("a", DOWN), ("b", DOWN)]), "the opposite is shown");
         assert_eq!(text(&[("a", &[1.0])]), "too few runs to tell");
         assert_eq!(text(&[]), "not run");
     }

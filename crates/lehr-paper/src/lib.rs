@@ -32,6 +32,7 @@ mod fig2;
 mod fig3;
 mod fig4;
 mod theorem;
+mod dimension;
 mod sgd;
 mod pool;
 mod records;

@@ -329,15 +329,28 @@ impl Pmf {
         data: &Ratings,
         threads: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let scores = computed(py, threads, || {
+        // Fifths of the ratings, by how sure the model is.
+        const PARTS: usize = 5;
+        let (scores, parts) = computed(py, threads, || {
             self.fitted.model.check_fits(&data.data, &[])?;
-            Ok(self.fitted.model.predictor(self.fitted.lambda()).scores(&data.data))
+            let predictor = self.fitted.model.predictor(self.fitted.lambda());
+            let parts = predictor.scores_by_uncertainty(&data.data, PARTS);
+            Ok((predictor.scores(&data.data), parts))
         })?;
         let out = PyDict::new(py);
         out.set_item("rmse", scores.rmse)?;
         out.set_item("mae", scores.mae)?;
         out.set_item("log_density", scores.log_density)?;
         set(&out, "coverage", scores.coverage.to_vec())?;
+        let parts = parts.into_iter().map(|part| {
+            let out = PyDict::new(py);
+            out.set_item("n_ratings", part.ratings)?;
+            out.set_item("predicted_rmse", part.predicted_rmse)?;
+            out.set_item("rmse", part.rmse)?;
+            set(&out, "coverage", part.coverage.to_vec())?;
+            Ok(out)
+        });
+        out.set_item("by_uncertainty", parts.collect::<PyResult<Vec<_>>>()?)?;
         out.set_item("unknown_users", scores.unknown_users)?;
         out.set_item("unknown_items", scores.unknown_items)?;
         Ok(out)

@@ -65,14 +65,14 @@ macro_rules! law {
     };
 }
 
-const LAWS: [Law; 4] = [Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged];
+const LAWS: [Law; 5] = [Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged, Law::Exact];
 
 fn raw_of<M: Model>(model: &M) -> Stats {
     let Layout { n_rows, raw_width, .. } = model.layout();
     Stats::new(n_rows, raw_width)
 }
 
-/// The laws of noise that the model of these data knows: where every row has its own batch, none lags.
+/// The laws of noise that the model of these data knows: where every row has its own batch, noise sits on it.
 fn laws_of<D: Dataset>(data: &D) -> &'static [Law] {
     let per_row = !data.groups(0).is_empty();
     if per_row { &LAWS[..3] } else { &LAWS }

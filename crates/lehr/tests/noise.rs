@@ -9,7 +9,7 @@ use lehr::step::anneal::{Anneal, Law, weights};
 use lehr::step::sample::{Batch, Sampler, Sampling};
 use lehr::step::schedule::Effective;
 
-const LAWS: [Law; 4] = [Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged];
+const LAWS: [Law; 5] = [Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged, Law::Exact];
 
 fn anneal(law: Law, corrected: bool, m: f64) -> Anneal {
     let effective = Effective::Constant(m);
@@ -131,11 +131,13 @@ fn mean_and_covariance_of_the_noisy_gradient() {
             first[0].check(0.0, &what("mean of x"));
             first[1].check(0.0, &what("mean of y"));
             // Of the batch, then of the noise. A batch's own covariance lacks 1/|S| of the
-            // population's; the paper's form does not make up for it. A subsample is M plain draws.
+            // population's; the paper's form does not make up for it. A subsample is M plain draws, and the exact
+            // covariance is the population's.
             let s = size as f64;
-            let own = if corrected || law == Law::Subsample { 1.0 } else { 1.0 - 1.0 / s };
+            let is_whole = corrected || matches!(law, Law::Subsample | Law::Exact);
+            let own = if is_whole { 1.0 } else { 1.0 - 1.0 / s };
             let factor = 1.0 / s + own * (1.0 / m - 1.0 / s);
-            if corrected {
+            if is_whole {
                 assert!((factor - 1.0 / m).abs() < 1e-15);
             }
             second[0].check(factor * covariance(0, 0), &what("covariance xx"));
@@ -143,6 +145,72 @@ fn mean_and_covariance_of_the_noisy_gradient() {
             second[2].check(factor * covariance(1, 1), &what("covariance yy"));
         }
     }
+}
+
+/// Given the batch, the noise of `exact` has the covariance (1/M - 1/|S|) C of equation (11), C being that of all items
+/// and not the batch's own, whatever the batch; and every item has one local step.
+#[test]
+fn exact_noise_has_the_covariance_of_all_items_whatever_the_batch() {
+    let (size, m, n) = (8, 2.0, 60_000);
+    let population = vectors();
+    let mean = |a: usize| population.iter().map(|t| t[a]).sum::<f64>() / population.len() as f64;
+    let mean = [mean(0), mean(1)];
+    let covariance = |a: usize, b: usize| {
+        let products = population.iter().map(|t| (t[a] - mean[a]) * (t[b] - mean[b]));
+        products.sum::<f64>() / population.len() as f64
+    };
+    let sums = |batch: &Batch, count: usize| {
+        let mut sums = [0.0; 2];
+        for (&item, w) in batch.items.iter().zip(&batch.weights).take(count) {
+            let weight = if batch.noisy { *w } else { 1.0 };
+            sums.iter_mut().zip(population[item as usize]).for_each(|(s, t)| *s += weight * t);
+        }
+        sums.map(|sum| sum / size as f64)
+    };
+    for t in [1, 2] {
+        let mut sampler =
+            Sampler::new(population.len(), Some(size), Sampling::WithReplacement, 5, 2);
+        let mut second = [Estimate::default(); 3];
+        for seed in 0..n {
+            let mut batch = Batch::default();
+            sampler.draw(t, &mut batch);
+            let plain = sums(&batch, size);
+            let drawn = batch.items.clone();
+            Anneal { seed, ..anneal(Law::Exact, true, m) }.weigh(t, &mut sampler, &mut batch);
+            let noisy = sums(&batch, batch.items.len());
+            let [x, y] = [noisy[0] - plain[0], noisy[1] - plain[1]];
+            second[0].add(x * x);
+            second[1].add(x * y);
+            second[2].add(y * y);
+            if seed == 0 {
+                assert_eq!(batch.items[..size], drawn, "S_t comes first");
+                let mut all = batch.items[size..].to_vec();
+                all.extend(drawn);
+                all.sort_unstable();
+                all.dedup();
+                assert_eq!(all, (0..population.len() as u32).collect::<Vec<_>>());
+                assert!(batch.items[size..].iter().all(|item| !batch.items[..size].contains(item)));
+            }
+        }
+        let factor = 1.0 / m - 1.0 / size as f64;
+        second[0].check(factor * covariance(0, 0), "noise alone, covariance xx");
+        second[1].check(factor * covariance(0, 1), "noise alone, covariance xy");
+        second[2].check(factor * covariance(1, 1), "noise alone, covariance yy");
+    }
+}
+
+#[test]
+fn with_a_full_batch_exact_is_the_papers_gaussian() {
+    let drawn = |law: Law, corrected: bool| {
+        let mut sampler = Sampler::new(30, None, Sampling::Epochs, 5, 2);
+        let mut batch = Batch::default();
+        sampler.draw(1, &mut batch);
+        anneal(law, corrected, 6.0).weigh(1, &mut sampler, &mut batch);
+        batch.weights.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+    };
+    let paper = drawn(Law::Gaussian, false);
+    assert_eq!((drawn(Law::Exact, true), drawn(Law::Exact, false)), (paper.clone(), paper));
+    assert_ne!(drawn(Law::Gaussian, true), drawn(Law::Exact, true));
 }
 
 /// With the |S|/(|S|-1) correction these formulas are exact at every size, because
@@ -176,6 +244,7 @@ fn skewness_of_the_noisy_gradient() {
         plain.check(g / root, &what("plain SVI with a batch of M"));
         gaussian.check(g * (3.0 * tau - 2.0) / (tau * tau * root), &what("gaussian"));
         lagged.check(g / (tau * tau * root), &what("lagged"));
+        skewness(Some(Law::Exact), m, size).check(g / (tau * tau * root), &what("exact"));
         // What follows from it: Algorithm 1 is more skewed than plain SVI for 1 < tau < 2.
         let excess = gaussian.mean() - plain.mean();
         assert_eq!(excess > 0.0, tau < 2.0, "{excess} at tau = {tau}");

@@ -501,6 +501,27 @@ fn scores_are_those_of_the_predictions() {
     }
     let expected = [(squares / n).sqrt(), absolute / n, density / n];
     assert!(deviation(&[scores.rmse, scores.mae, scores.log_density], &expected) < 1e-12);
+    // Fifths by the predicted deviation have all of it, from sure to unsure.
+    let fifths = predictor.scores_by_uncertainty(&made.ratings, 5);
+    assert_eq!(fifths.iter().map(|part| part.ratings).sum::<u64>(), scores.ratings);
+    assert!(fifths.is_sorted_by(|a, b| a.predicted_rmse <= b.predicted_rmse), "{fifths:?}");
+    let whole = fifths.iter().map(|part| part.ratings as f64 * part.rmse.powi(2)).sum::<f64>();
+    assert!((whole / squares - 1.0).abs() < 1e-12);
+    let inside = |k: usize| {
+        let of =
+            |part: &lehr::models::pmf::UncertaintyScores| part.ratings as f64 * part.coverage[k];
+        fifths.iter().map(of).sum::<f64>() / n
+    };
+    assert!(deviation(&[inside(0), inside(1), inside(2)], &scores.coverage) < 1e-12);
+    let mut variances: Vec<f64> = made
+        .ratings
+        .triples()
+        .map(|(i, j, _)| predictor.predict(Some(i), Some(j)).variance)
+        .collect();
+    variances.sort_by(f64::total_cmp);
+    let first = &variances[..fifths[0].ratings as usize];
+    let predicted = (first.iter().sum::<f64>() / first.len() as f64).sqrt();
+    assert!((fifths[0].predicted_rmse / predicted - 1.0).abs() < 1e-9);
     // Someone unknown is answered from the prior, and counted.
     let stranger = ratings_of(32, 21, &[(31, 0, 4.0), (0, 20, 4.0), (31, 20, 4.0)]);
     let scores = predictor.scores(&stranger);

@@ -171,7 +171,7 @@ fn mixtures_have_the_bits_of_the_threads() {
         }
     }
     let mixture = Mixture::new(MixtureParams::gmm(4), &points).unwrap();
-    for law in ["gamma", "subsample", "lagged"] {
+    for law in ["gamma", "subsample", "lagged", "exact"] {
         let config = format!("steps = 5; tol = 0.0; batch = 300; effective = 60; law = \"{law}\"");
         same_bits(law, &mixture, &shards, &config);
     }
@@ -316,7 +316,7 @@ fn topics_have_the_bits_of_the_threads() {
     for sampling in ["epochs", "without-replacement", "with-replacement", "in-order"] {
         cases.push((LdaParams::fixed(4), format!("{batches}; sampling = \"{sampling}\"")));
     }
-    for law in ["gamma", "subsample", "lagged"] {
+    for law in ["gamma", "subsample", "lagged", "exact"] {
         cases.push((LdaParams::fixed(4), format!("{batches}; effective = 9; law = \"{law}\"")));
     }
     for guard in ["shrink", "clamp", "reject", "clip", "halve", "reject-below-prior"] {

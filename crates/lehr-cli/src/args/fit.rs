@@ -206,7 +206,7 @@ fn over(mut base: Table, table: Table) -> Table {
 }
 
 /// Settings as a configuration file has them.
-pub fn texts(pairs: &[(&str, &str)]) -> Table {
+fn texts(pairs: &[(&str, &str)]) -> Table {
     pairs.iter().map(|&(name, text)| (name.to_string(), Value::String(text.into()))).collect()
 }
 

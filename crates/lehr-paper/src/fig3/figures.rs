@@ -10,10 +10,13 @@ const DRAWN_FROM: f64 = 3.0;
 
 /// All figures.
 pub fn all(fig: &Fig3, records: &Records) -> Vec<Picture> {
-    let mut curves = Figure::new("Bound against passes: every start (thin) and the mean");
+    let mut curves = Figure::new("Bound against passes: the mean of all starts");
+    curves.columns = Some(2);
     let mut boxes = Figure::new("Bounds of all starts, before and after the noiseless end");
     for set in &fig.sets {
-        curves = curves.with(curve_panel(fig, records, set));
+        for larger in [false, true] {
+            curves = curves.with(curve_panel(fig, records, set, larger));
+        }
         boxes = boxes.with(box_panel(fig, records, set));
     }
     boxes.columns = Some(1);
@@ -23,7 +26,8 @@ pub fn all(fig: &Fig3, records: &Records) -> Vec<Picture> {
         Picture {
             suffix: String::new(),
             caption: format!(
-                "The paper's Figure 3 with all starts and the usual steps. Up to pass {passes} SVI and SVI+ are \
+                "The paper's Figure 3 as the mean of all starts, left with the usual steps, right with the larger ones; \
+                 the boxes below show how far starts differ. Up to pass {passes} SVI and SVI+ are \
                  noisy; then batch VI finishes them, beyond the right edge for some. A run that has ended \
                  keeps its value in the mean."
             ),
@@ -33,7 +37,8 @@ pub fn all(fig: &Fig3, records: &Records) -> Vec<Picture> {
             suffix: "boxes".into(),
             caption: format!(
                 "Before: at pass {passes}, or when M has reached N; after: when batch VI has finished. M=: \
-                 SVI+; with a star: the same with the guard `{CONTROL}`; †: with larger steps; ann.: the annealed full batch by \
+                 SVI+; with a star: the same with the guard `{CONTROL}`; †: with larger steps; °: noise with the exact \
+                 covariance; ann.: the annealed full batch by \
                  its first M. What lies far below is cut off."
             ),
             figure: boxes,
@@ -64,28 +69,38 @@ fn range(records: &Records, set: &Set, methods: &[Method], share: f64) -> Option
     Some((low - margin, high + margin))
 }
 
-/// Every method of the paper with its colour.
-fn compared(set: &Set) -> Vec<(Method, Colour)> {
-    let colours = [Colour::VERMILION, Colour::GREEN, Colour::PURPLE];
-    let plus = set
-        .effective
-        .iter()
-        .zip(colours)
-        .map(|(&effective, colour)| (Method::SviPlus { effective, guard: None }, colour));
-    [(Method::Batch, Colour::BLUE), (Method::Svi, Colour::BLACK)].into_iter().chain(plus).collect()
+/// A method, its colour and its dashes, which let a curve be seen through another.
+type Drawn = (Method, Colour, &'static [f64]);
+
+/// Every method of the paper, with the usual or with larger steps.
+fn compared(set: &Set, larger: bool) -> Vec<Drawn> {
+    let styles: [(Colour, &[f64]); 3] =
+        [(Colour::VERMILION, &[]), (Colour::GREEN, &[8.0, 3.0]), (Colour::PURPLE, &[3.0, 3.0])];
+    let plus = set.effective.iter().zip(styles).map(|(&effective, (colour, dash))| {
+        let method = match larger {
+            true => Method::Larger { effective: Some(effective) },
+            false => Method::SviPlus { effective, guard: None },
+        };
+        (method, colour, dash)
+    });
+    let svi = if larger { Method::Larger { effective: None } } else { Method::Svi };
+    let others: [Drawn; 2] =
+        [(Method::Batch, Colour::BLUE, &[]), (svi, Colour::BLACK, &[12.0, 4.0, 2.0, 4.0])];
+    others.into_iter().chain(plus).collect()
 }
 
-fn curve_panel(fig: &Fig3, records: &Records, set: &Set) -> Panel {
+fn curve_panel(fig: &Fig3, records: &Records, set: &Set, larger: bool) -> Panel {
     let n_items = set.points.n_items() as f64;
     let end = 1.75 * fig.passes as f64;
-    let title = format!("{}, |S| = {}", set.name, set.batch);
+    let steps = if larger { "larger steps" } else { "usual steps" };
+    let title = format!("{}, |S| = {}, {steps}", set.name, set.batch);
     let mut panel =
         Panel::new(title).x_label("passes over the data").y_label("bound (nats)").x_range(0.0, end);
-    let methods: Vec<Method> = compared(set).into_iter().map(|m| m.0).collect();
+    let methods: Vec<Method> = compared(set, larger).into_iter().map(|m| m.0).collect();
     if let Some((low, high)) = range(records, set, &methods, 0.5) {
         panel = panel.y_range(low, high);
     }
-    for (method, colour) in compared(set) {
+    for (method, colour, dash) in compared(set, larger) {
         let runs: Vec<Vec<(f64, f64)>> = records
             .curves(set.name, &method.name(), X::Items, "bound")
             .into_iter()
@@ -98,7 +113,8 @@ fn curve_panel(fig: &Fig3, records: &Records, set: &Set) -> Panel {
                 run
             })
             .collect();
-        panel = panel.with(Series::fan(runs).colour(colour).opacity(0.18).label(method.name()));
+        let mean = lehr_plot::mean_line(&runs);
+        panel = panel.with(Series::line(mean).colour(colour).dash(dash).label(method.name()));
     }
     panel
 }
@@ -128,6 +144,7 @@ fn short(method: Method) -> String {
         Method::SviPlus { effective, guard: None } => format!("M={effective}"),
         Method::Larger { effective: Some(effective) } => format!("M={effective}†"),
         Method::Larger { effective: None } => "SVI†".into(),
+        Method::Exact { effective } => format!("M={effective}°"),
         Method::Annealed { from } => format!("ann. {from}"),
         Method::Batch | Method::MoreBatch | Method::Svi => method.name(),
     }

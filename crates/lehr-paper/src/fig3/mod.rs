@@ -84,7 +84,8 @@ impl Experiment for Fig3 {
                  (1 + t)^-0.6. Annealed full batch: rho = 0.5, M growing \
                  geometrically from {M_0:?} to N over {noisy} sweeps, then batch VI. Restarts: batch VI \
                  from further starts, in groups as large as what SVI+ takes is worth, with the quench; \
-                 the best of a group counts."
+                 the best of a group counts. Exact covariance: SVI+ whose noise has the covariance of all items' \
+                 statistics (`--law exact`), the paper's xi before its approximation."
             ),
         ]
     }

@@ -1,6 +1,7 @@
 //! What figure 3 runs: methods, and the settings of their fits.
 
 use lehr::FitConfig;
+use lehr::step::anneal::Law;
 use lehr::step::guard::Guard;
 use lehr::step::schedule::{Effective, StepSize};
 
@@ -33,6 +34,10 @@ pub enum Method {
     Larger {
         effective: Option<usize>,
     },
+    /// SVI+ whose noise has the exact covariance.
+    Exact {
+        effective: usize,
+    },
     Annealed {
         from: usize,
     },
@@ -53,6 +58,7 @@ impl Method {
             Method::Larger { effective: Some(effective) } => {
                 format!("SVI+ M={effective}, larger steps")
             }
+            Method::Exact { effective } => format!("SVI+ M={effective}, exact covariance"),
             Method::Annealed { from } => format!("annealed batch, M from {from}"),
         }
     }
@@ -70,6 +76,7 @@ impl Fig3 {
             .chain(plus(Some(CONTROL)))
             .chain([Method::Larger { effective: None }])
             .chain(set.effective.iter().map(|&m| Method::Larger { effective: Some(m) }))
+            .chain(set.effective.iter().map(|&effective| Method::Exact { effective }))
             .chain(M_0.map(|from| Method::Annealed { from }))
             .collect()
     }
@@ -109,6 +116,10 @@ impl Fig3 {
                 let step_size = Some(LARGER_STEPS);
                 let effective = effective.map_or(Effective::Off, |m| Effective::Constant(m as f64));
                 Some(FitConfig { effective, step_size, ..svi })
+            }
+            Method::Exact { effective } => {
+                let effective = Effective::Constant(effective as f64);
+                Some(FitConfig { effective, law: Law::Exact, ..svi })
             }
             Method::Annealed { from } => {
                 let steps = NOISY_SWEEPS.min(self.passes);

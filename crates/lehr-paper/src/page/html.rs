@@ -19,9 +19,9 @@ pub fn page(out: &Path, sections: &[Section]) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{TITLE}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{TITLE}</h1>\n\
-         <p>{}</p>\n<table>\n<tr><th></th><th>whose</th><th>statement</th><th>verdict</th>\
+         <ul>{}</ul>\n<table>\n<tr><th></th><th>whose</th><th>statement</th><th>verdict</th>\
          <th>conditions</th></tr>\n",
-        inline(RULES),
+        RULES.map(|rule| format!("<li>{}</li>\n", inline(rule))).concat(),
     );
     for section in sections {
         for claim in &section.claims {

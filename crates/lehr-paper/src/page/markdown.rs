@@ -7,7 +7,8 @@ use crate::Condition;
 
 /// The whole page.
 pub fn page(sections: &[Section]) -> String {
-    let mut page = format!("# {TITLE}\n\n{RULES}\n");
+    let rules = RULES.map(|rule| format!("- {rule}\n")).concat();
+    let mut page = format!("# {TITLE}\n\n{rules}");
     page.push_str("\n| | whose | statement | verdict | conditions |\n|---|---|---|---|---|\n");
     for section in sections {
         for claim in &section.claims {
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(
             row,
             "| paper | noise helps | made | ✓ d = 5: +1.50 ± 0.29 nats (4 : 0)<br>✗ \\|S\\| < 3: -1.50 ± 0.29 \
-             nats (0 : 4) | **holds only when: d = 5** |"
+             nats (0 : 4) | **holds only when: d = 5 (shown elsewhere: the opposite under 1)** |"
         );
         assert!(text.contains("*noise helps*: Odd."));
     }

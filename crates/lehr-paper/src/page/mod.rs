@@ -111,20 +111,24 @@ pub fn write(out: &Path) -> anyhow::Result<PathBuf> {
 
 const TITLE: &str = "The paper's claims, run again";
 
-/// How verdicts are reached.
-const RULES: &str = "Differences are paired by start: both methods begin at the same point, and draw the \
-    same batches where they draw batches of the same size. An effect is the mean difference ± its \
-    standard error; `a : b` counts the starts that it favours and those that it does not. A claim holds \
-    under a condition (✓) if the mean is on its side beyond chance (Student's t, 5 %) and more than half of \
-    the starts are; if both are on the other side, its opposite does (✗); else nothing is shown (·). Of \
-    twenty conditions without any effect one is marked by chance: no correction is made for their number. \
-    A predicted number holds if it is as near as said, and does not (✗) if it is further off than that and \
-    than two standard errors. Together, a claim **holds** if it does so under every condition, **holds only \
-    when** under some, and **does not hold** under none, which is also said where nothing is shown. \
-    Controls are ours: what would have to be true as well if the claims meant what they seem to mean. All \
-    errors are those of other starts on the same data, of which made ones are one draw by the seed. One \
-    statement has no row: that SVI+ takes virtually no added computation time. Times are not the same on \
-    every machine, and all of this is; `benchsuite/` has them.";
+/// How verdicts are reached, a point each.
+const RULES: [&str; 7] = [
+    "Methods are compared **start by start**: both begin at the same point, and draw the same batches where their batches \
+     have the same size. An effect is the mean difference ± its standard error, and `a : b` counts the starts for the \
+     claim and those against it.",
+    "✓ **holds**: the mean difference is on the claim's side beyond chance (Student's t, 5 %), and so are more than half of \
+     the starts. ✗ **the opposite is shown**: both are on the other side. · **nothing is shown**: the data are \
+     inconclusive, which is not evidence against the claim.",
+    "A predicted number **holds** (✓) if the measured one is within the stated distance of it, and **does not hold** (✗) if \
+     it is further off than that and than two standard errors.",
+    "Over all conditions a claim **holds** if every one supports it and **holds only when** some do; what the others show \
+     is said beside it. If none supports it, the verdict says whether the opposite is shown or nothing.",
+    "Of twenty conditions without any effect, one is marked by chance: there is no correction for their number. All errors \
+     are those of other starts on the same data; made data are one draw from the seed.",
+    "**Controls** are ours: what would also have to be true if the claims meant what they seem to mean.",
+    "One statement of the paper has no row, that SVI+ takes virtually no added computation time: times differ between \
+     machines, and everything here does not. `benchsuite/` has them.",
+];
 
 /// What the overview names of the conditions under which a claim holds; the table has them all.
 const NAMED: usize = 2;
@@ -133,12 +137,29 @@ const NAMED: usize = 2;
 fn in_short(claim: &Claim) -> String {
     match claim.verdict() {
         Verdict::HoldsOnlyWhen(when) if when.len() > NAMED => format!(
-            "holds only under {} of {} conditions: {}; ...",
+            "holds only under {} of {} conditions: {}; ...{}",
             when.len(),
             claim.conditions.len(),
-            when[..NAMED].join("; ")
+            when[..NAMED].join("; "),
+            elsewhere(claim)
         ),
+        verdict @ Verdict::HoldsOnlyWhen(_) => format!("{verdict}{}", elsewhere(claim)),
         verdict => verdict.to_string(),
+    }
+}
+
+/// What is shown where a claim does not hold that holds somewhere.
+fn elsewhere(claim: &Claim) -> String {
+    let opposite = claim.count(&[Finding::Opposite]);
+    let differs = claim.count(&[Finding::Differs]);
+    let unclear = claim.conditions.len() - claim.count(&[Finding::Holds]) - opposite - differs;
+    let parts = [(opposite, "the opposite"), (differs, "another value"), (unclear, "nothing")];
+    let shown = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} under {n}"));
+    let shown: Vec<String> = shown.collect();
+    if shown.is_empty() {
+        String::new()
+    } else {
+        format!(" (shown elsewhere: {})", shown.join(", "))
     }
 }
 
@@ -200,9 +221,15 @@ mod tests {
         let up = |when: &str| Condition::paired(when, &[1.0, 2.0, 1.0, 2.0], "nats");
         let unclear = Condition::paired("e", &[1.0, -1.0], "nats");
         let claim = Claim::new("x", "made", vec![up("a"), up("b"), up("c"), unclear.clone()]);
-        assert_eq!(in_short(&claim), "holds only under 3 of 4 conditions: a; b; ...");
+        assert_eq!(
+            in_short(&claim),
+            "holds only under 3 of 4 conditions: a; b; ... (shown elsewhere: nothing under 1)"
+        );
         assert_eq!(marks(&claim), "✓ 3, · 1");
         let claim = Claim::new("x", "made", vec![up("a"), up("b"), unclear]);
-        assert_eq!(in_short(&claim), "holds only when: a; b");
+        let down = Condition::paired("d", &[-1.0, -2.0, -1.0, -2.0], "nats");
+        assert_eq!(in_short(&claim), "holds only when: a; b (shown elsewhere: nothing under 1)");
+        let claim = Claim::new("x", "made", vec![up("a"), down]);
+        assert_eq!(in_short(&claim), "holds only when: a (shown elsewhere: the opposite under 1)");
     }
 }

@@ -135,7 +135,7 @@ fn starts(records: &Records, spot: &Spot) -> Vec<u32> {
 }
 
 /// A value of all starts and its standard error, by leaving out one after the other.
-fn jackknife(starts: &[u32], value: impl Fn(Option<u32>) -> Option<f64>) -> Option<(f64, f64)> {
+pub fn jackknife(starts: &[u32], value: impl Fn(Option<u32>) -> Option<f64>) -> Option<(f64, f64)> {
     let all = value(None).filter(|x| x.is_finite())?;
     let n = starts.len() as f64;
     if starts.len() < 2 {

@@ -15,7 +15,7 @@ mod settings;
 mod gradient;
 mod tally;
 mod predict;
-mod measures;
+pub(super) mod measures;
 mod figures;
 mod claims;
 #[cfg(test)]

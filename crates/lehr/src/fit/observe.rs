@@ -10,6 +10,7 @@ use crate::lambda::Lambda;
 use crate::model::{Ask, Model, Stats, score};
 use crate::step::engine::{Engine, Sums, Work};
 use crate::step::pass::Pass;
+use crate::step::sample::Sampling;
 use crate::step::warm::Warm;
 
 impl<M: Model> Fit<'_, M> {
@@ -34,6 +35,10 @@ impl<M: Model> Fit<'_, M> {
         let own = plan.own_step(last).max(1);
         let effective = plan.anneal(self.id.stream()).effective_at(own, size);
         let rho = plan.step_size.at(last, effective.is_some());
+        // All items, once each and without annealing: nothing is random.
+        let is_random = effective.is_some()
+            || batch < n_items
+            || plan.batch.is_some() && plan.sampling == Sampling::WithReplacement;
         let effective = effective.unwrap_or(size as f64);
         Ok(Observation {
             restart: self.id.restart,
@@ -44,7 +49,7 @@ impl<M: Model> Fit<'_, M> {
             rho,
             effective,
             batch,
-            temperature: rho * population as f64 / (2.0 * effective),
+            temperature: if is_random { rho * population as f64 / (2.0 * effective) } else { 0.0 },
             bound,
             bound_sample: (counted < n_items).then_some(counted),
             heldout,

@@ -24,7 +24,7 @@ pub struct Observation {
     pub effective: f64,
     /// |S|.
     pub batch: usize,
-    /// rho N / (2 M): the noise left in lambda, relative to the data's own.
+    /// rho N / (2 M): the noise left in lambda, relative to the data's own. 0 where nothing is random: batch VI.
     pub temperature: f64,
     /// The bound on all training items, every constant included.
     pub bound: f64,

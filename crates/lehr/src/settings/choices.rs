@@ -69,7 +69,7 @@ mod tests {
             assert_eq!(serde_json::to_value(law).unwrap(), name);
         }
         let error = "normal".parse::<Law>().unwrap_err();
-        assert_eq!(error, "must be gaussian, gamma, subsample or lagged");
+        assert_eq!(error, "must be gaussian, gamma, subsample, lagged or exact");
         assert_eq!((either(&["a"]), either(&["a", "b"])), ("a".into(), "a or b".into()));
     }
 }

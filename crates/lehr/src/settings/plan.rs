@@ -286,6 +286,22 @@ impl FitConfig {
         idle.into_iter().filter(|(_, is_idle, ..)| *is_idle).map(note).collect()
     }
 
+    /// What is allowed, and may not do what one expects.
+    pub fn doubts(&self) -> Vec<Advice> {
+        let mut doubts = Vec::new();
+        if let Some(slow @ StepSize::Power { kappa, .. }) =
+            self.step_size.filter(|_| self.batch.is_some())
+            && kappa <= 0.5
+        {
+            doubts.push(advice![
+                setting("step_size").to(slow.to_string()),
+                " falls so slowly that the noise of batches never dies out: SVI converges for KAPPA above 0.5, of which \
+                 0.75 is usual"
+            ]);
+        }
+        doubts
+    }
+
     /// What cannot be where every row has its own batch.
     fn check_blocks(&self) -> Result<()> {
         if !self.law.works_in_blocks() && !self.effective.is_off() {
@@ -587,6 +603,23 @@ mod tests {
         assert!(
             told[1].contains("sampling") && told[2].contains("`bound_sample = 10`"),
             "{told:?}"
+        );
+        assert!(idle.doubts().is_empty());
+        let slow = |kappa| {
+            let step_size = Some(StepSize::Power { tau0: 10.0, kappa });
+            FitConfig { batch: Some(10), step_size, ..base() }.doubts()
+        };
+        assert!(slow(0.51).is_empty());
+        let told = slow(0.5)[0].to_string();
+        assert!(told.starts_with("`step_size = power:10:0.5` falls so slowly"), "{told}");
+        assert!(
+            FitConfig {
+                batch: None,
+                step_size: Some(StepSize::Power { tau0: 10.0, kappa: 0.3 }),
+                ..base()
+            }
+            .doubts()
+            .is_empty()
         );
         let busy = FitConfig { batch: Some(10), effective: Effective::Constant(5.0), ..idle };
         assert!(notes(busy).is_empty());

@@ -4,6 +4,9 @@
 //! Every law here gives weights whose noise has the same mean and covariance for whole M >= 1; they
 //! differ in shape. `gamma` and `subsample` have no weights for less than one item, and `subsample`
 //! none for parts of one: they take the nearest M they can.
+//!
+//! `lagged` and `exact` put noise on items that are not in the batch as well: these follow those of S_t, and count for
+//! nothing else.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,6 +33,11 @@ choices! {
         /// says; its distance from a Gaussian does not, because a batch's variance still fluctuates. A full
         /// batch is its own predecessor. Costs a second batch per noisy step.
         Lagged = "lagged",
+        /// Normal noise with the exact covariance of all items' statistics, which Algorithm 1 estimates from the
+        /// batch: the paper's xi before its approximation, and what its theorem is about. The noise sits on all
+        /// items, so a noisy step is a pass over the data. With a full batch it is `gaussian` with the paper's
+        /// variance.
+        Exact = "exact",
     }
 }
 
@@ -37,7 +45,12 @@ impl Law {
     /// Whether the noise of a batch needs nothing but this batch, so that it works where every row has its
     /// own, and for anybody's gradients.
     pub fn works_in_blocks(self) -> bool {
-        self != Law::Lagged
+        !self.needs_others()
+    }
+
+    /// Whether items that are not in the batch carry noise.
+    pub fn needs_others(self) -> bool {
+        matches!(self, Law::Lagged | Law::Exact)
     }
 }
 
@@ -49,7 +62,7 @@ pub struct Anneal {
     /// The noise's distribution.
     pub law: Law,
     /// Multiply the variance by |S|/(|S|-1), which a batch's own covariance lacks; the paper's
-    /// formula does not.
+    /// formula does not. The covariance of all items (`exact`) lacks nothing.
     pub corrected: bool,
     /// The last step that may be noisy.
     pub until: u64,
@@ -80,15 +93,18 @@ impl Anneal {
     pub fn weigh(&self, t: u64, sampler: &mut Sampler, batch: &mut Batch) {
         let Some(m) = self.effective_at(t, batch.size) else { return };
         batch.noisy = true;
-        batch.variance = variance(batch.size as f64, m, self.corrected);
+        let corrected = self.corrected && self.law != Law::Exact;
+        batch.variance = variance(batch.size as f64, m, corrected);
         let address = Address::new(self.seed, Purpose::Noise, self.restart, t);
-        if self.law == Law::Lagged {
+        if self.law == Law::Exact && batch.size < sampler.n_items() {
+            exact(batch, sampler.n_items(), address);
+        } else if self.law == Law::Lagged {
             // S_t keeps weights of 1; the previous batch carries the centred noise alone.
             sampler.append(t - 1, &mut batch.items);
             let mut noise = vec![0.0; batch.items.len() - batch.size];
             weights(self.law, m, self.corrected, address, &mut noise);
             batch.weights.extend(noise.iter().map(|w| w - 1.0));
-        } else if self.law == Law::Gaussian && batch.variance > 0.0 {
+        } else if matches!(self.law, Law::Gaussian | Law::Exact) && batch.variance > 0.0 {
             batch.noise = Some(gaussian(batch.variance, address, &mut batch.weights));
         } else {
             weights(self.law, m, self.corrected, address, &mut batch.weights);
@@ -180,7 +196,9 @@ impl RowNoise {
             match law {
                 Law::Gamma => gamma(variance, address, &mut numbers),
                 Law::Subsample => subsample(m, address, &mut numbers),
-                Law::Gaussian | Law::Lagged => unreachable!("drawn above, and refused by the plan"),
+                Law::Gaussian | Law::Lagged | Law::Exact => {
+                    unreachable!("drawn above, or refused by the plan")
+                }
             }
             block.iter_mut().zip(&numbers).for_each(|(w, &x)| *w = x as f32);
         }
@@ -203,13 +221,14 @@ impl RowNoise {
 /// assert!((w.iter().sum::<f64>() - 100.0).abs() < 1e-10);
 /// ```
 pub fn weights(law: Law, effective: f64, corrected: bool, address: Address, out: &mut [f64]) {
-    let variance = variance(out.len() as f64, effective, corrected);
+    let variance = variance(out.len() as f64, effective, corrected && law != Law::Exact);
     if out.len() < 2 || variance.is_nan() || variance <= 0.0 {
         out.fill(1.0);
         return;
     }
     match law {
-        Law::Gaussian | Law::Lagged => {
+        // Of all items, if the law is exact: a batch's own covariance is that of all there are.
+        Law::Gaussian | Law::Lagged | Law::Exact => {
             gaussian(variance, address, out);
         }
         Law::Gamma => gamma(variance, address, out),
@@ -258,6 +277,27 @@ fn gaussian(variance: f64, address: Address, out: &mut [f64]) -> Normal {
         }
     });
     normal
+}
+
+/// Puts the noise N xi, xi ~ N(0, (1/M - 1/|S|) C), C being the covariance of the statistics of all `n_items`, on a batch
+/// whose variance is |S|/M - 1. Without C: sum_n (e_n - mean(e)) t_n over all items has the covariance n_items C for
+/// standard normal e, and line 6 multiplies what is summed by N/|S|; hence the factor |S|/n_items of the variance. Items of
+/// S_t carry theirs beside their weight of 1, so that every item has one local step.
+fn exact(batch: &mut Batch, n_items: usize, address: Address) {
+    let mut noise = vec![0.0; n_items];
+    gaussian(batch.variance * batch.size as f64 / n_items as f64, address, &mut noise);
+    noise.iter_mut().for_each(|w| *w -= 1.0);
+    let mut is_left = vec![true; n_items];
+    for (&item, weight) in batch.items.iter().zip(&mut batch.weights) {
+        // An item that was drawn twice carries its noise once.
+        if std::mem::take(&mut is_left[item as usize]) {
+            *weight += noise[item as usize];
+        }
+    }
+    for (item, weight) in noise.into_iter().enumerate().filter(|&(item, _)| is_left[item]) {
+        batch.items.push(item as u32);
+        batch.weights.push(weight);
+    }
 }
 
 /// Eight running sums, then their sum: additions need not wait for each other.

@@ -22,7 +22,7 @@ choices! {
         Clamp = "clamp",
         /// The same, after the noise of rows that few items touch is made smaller: by
         /// min(1, sqrt(n / 4v)) where n items of the batch touch the row and v is the noise variance. With
-        /// the law `gaussian`; the same as `clamp` with `lagged`, and never needed with the others.
+        /// the law `gaussian`; the same as `clamp` with `lagged` and `exact`, and never needed with the others.
         Shrink = "shrink",
     }
 }

@@ -11,7 +11,7 @@ use crate::step::engine::part_of;
 /// The items of one step and their annealing weights, where all rows of lambda share them.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// The items of S_t, then those that only carry noise (the law `lagged`).
+    /// The items of S_t, then those that only carry noise (the laws `lagged` and `exact`).
     pub items: Vec<u32>,
     /// The annealing weight of each; exactly 1 without noise.
     pub weights: Vec<f64>,
@@ -211,6 +211,11 @@ impl Sampler {
     ) -> Self {
         let (epochs, identity) = (Vec::new(), Vec::new());
         Sampler { n_items, size, sampling, seed, restart, pass: 0, epochs, identity }
+    }
+
+    /// How many items it draws from.
+    pub fn n_items(&self) -> usize {
+        self.n_items
     }
 
     /// The sampler of another pass of the same steps, which draws batches of its own.

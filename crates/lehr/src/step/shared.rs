@@ -81,8 +81,10 @@ where
             is_full: plan.batch.is_none(),
             parts: sizes.parts.clone(),
             population: plan.population,
-            // Other laws have no negative weights, or their noise sits on items of another batch.
-            shrinks: plan.guard_for(model)? == Guard::Shrink && anneal.law == Law::Gaussian,
+            // Other laws have no negative weights, or their noise sits on items that are not in the batch.
+            shrinks: plan.guard_for(model)? == Guard::Shrink
+                && (anneal.law == Law::Gaussian
+                    || anneal.law == Law::Exact && plan.batch.is_none()),
             n_phases: model.layout().phases.len(),
             step: Step { rho: 1.0, scale: 1.0, noisy: false },
             locals: PhantomData,
@@ -116,7 +118,7 @@ where
 
     fn ahead(&mut self, t: u64) -> Option<Vec<u32>> {
         let Batch { size, .. } = self.batch;
-        let carries = self.anneal.law == Law::Lagged && self.anneal.effective_at(t, size).is_some();
+        let carries = self.anneal.law.needs_others() && self.anneal.effective_at(t, size).is_some();
         if self.is_full || carries {
             return None;
         }

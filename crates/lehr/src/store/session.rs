@@ -55,7 +55,7 @@ pub fn fit_with<M: Stored>(
     let source = items.describe();
     let parts = Parts::new(items.data, config)?;
     let piped = source.pipe.then(read_once);
-    piped.iter().chain(&config.idle()).for_each(|note| watcher.note(note));
+    piped.iter().chain(&config.idle()).chain(&config.doubts()).for_each(|note| watcher.note(note));
     if !matches!(begin, Begin::With(_))
         && let Some(advice) = M::foresee(&params, parts.train(), config)?
     {

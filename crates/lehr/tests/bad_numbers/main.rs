@@ -124,7 +124,7 @@ fn fitting<M: Model>(config: FitConfig, model: &M, data: &M::Data) -> FitConfig 
         guard: config.guard.map(|_| guards[config.seed as usize % guards.len()]),
         batch: config.batch.map(|batch| batch.min(n_items)),
         population: config.population.filter(|_| !per_row).map(|n| n.max(n_items)),
-        law: if per_row && config.law == Law::Lagged { Law::Gamma } else { config.law },
+        law: if per_row && !config.law.works_in_blocks() { Law::Gamma } else { config.law },
         step_size: match config.step_size {
             Some(StepSize::UntilQuiet(_)) if config.batch.is_some() => None,
             step_size => step_size,
@@ -179,7 +179,7 @@ fn settings() -> impl Strategy<Value = FitConfig> {
         4 => prop::sample::select(vec!["reject", "reject-below-prior", "clip", "halve", "clamp", "shrink"])
             .prop_map(|name| Some(serde_json::from_value(name.into()).unwrap())),
     ];
-    let law = prop::sample::select(vec![Law::Gaussian, Law::Gamma, Law::Subsample, Law::Lagged]);
+    let law = prop::sample::select(Law::ALL);
     let sampling = prop::sample::select(vec![
         Sampling::Epochs,
         Sampling::WithoutReplacement,

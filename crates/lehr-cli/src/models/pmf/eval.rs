@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use lehr::data::{Ratings, Side};
-use lehr::models::pmf::{Pmf, RankingOptions, RankingScores, RatingScores};
+use lehr::models::pmf::{Pmf, RankingOptions, RankingScores, RatingScores, UncertaintyScores};
 
 use super::intervals;
 use crate::args::EvalArgs;
@@ -20,6 +20,8 @@ struct Scores {
     coverage_50: f64,
     coverage_80: f64,
     coverage_95: f64,
+    /// The same for fifths of the ratings, from those of which the model is surest to those of which it is least sure.
+    by_uncertainty: Vec<UncertaintyScores>,
     /// The RMSE of the best constant, known only afterwards.
     constant_rmse: f64,
     /// Ratings by users that the model does not know.
@@ -43,6 +45,12 @@ struct Lists {
 
 /// The lengths of lists where nothing is said and values are no ratings.
 const LENGTHS: [usize; 2] = [10, 20];
+
+/// Parts of the ratings by how sure the model is.
+const FIFTHS: usize = 5;
+
+/// Ratings from which on each of these parts has enough to tell.
+const ENOUGH: usize = 500;
 
 pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> anyhow::Result<()> {
     let is_implicit = run.model.confidence().is_some();
@@ -82,6 +90,7 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
             args.data.display()
         );
     }
+    let by_uncertainty = predictor.scores_by_uncertainty(ratings, FIFTHS);
     let fitted_pairs = fitted_pairs(run, ratings);
     let constant_rmse = ratings.variance().sqrt();
     if args.json {
@@ -94,6 +103,7 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
             coverage_50,
             coverage_80,
             coverage_95,
+            by_uncertainty,
             constant_rmse,
             unknown_users: scores.unknown_users,
             unknown_items: scores.unknown_items,
@@ -101,8 +111,29 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
             ranking,
         });
     }
-    let shown = shown(&scores, constant_rmse, fitted_pairs, args);
+    let mut shown = shown(&scores, constant_rmse, fitted_pairs, args);
+    if ratings.n_ratings() >= ENOUGH {
+        shown += &fifths(&by_uncertainty);
+    }
     text::print(&(shown + &lists(&ranking)))
+}
+
+/// Whether the model is as sure as it says where it is surest and where it is least sure.
+fn fifths(parts: &[UncertaintyScores]) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let head = ["fifth", "predicted RMSE", "RMSE", "in 50 %", "in 80 %", "in 95 %"];
+    let mut rows = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let name = match at {
+            0 => "surest".to_string(),
+            at if at + 1 == parts.len() => "least sure".to_string(),
+            at => (at + 1).to_string(),
+        };
+        let [half, most, nearly_all] = part.coverage.map(percent);
+        let (predicted, found) = (rounded(part.predicted_rmse, 3), rounded(part.rmse, 3));
+        rows.push(vec![name, predicted, found, half, most, nearly_all]);
+    }
+    format!("by how sure the model is:\n{}", aligned(&head, &rows, 0..1))
 }
 
 /// How many of the ratings are of pairs that the model was fitted to.

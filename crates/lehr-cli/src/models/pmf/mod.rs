@@ -22,7 +22,7 @@ use lehr::store::{Run, RunConfig, RunResult};
 use lehr_plot::terminal::{TermSeries, histogram_bar};
 
 use super::{Head, NewData, OpenRun, Served};
-use crate::args::{About, BesideArgs, DataArgs, EvalArgs, texts};
+use crate::args::{About, BesideArgs, DataArgs, EvalArgs};
 use crate::output::TableFile;
 use crate::text::{self, counted, cut, in_line, rounded, table};
 
@@ -81,7 +81,7 @@ impl Served for Pmf {
         required: ("dims", "how many latent dimensions? Give -d D, e.g. -d 10"),
         usual: &["dims", "user", "item", "rating"],
         implied: &[],
-        presets: &[("paper", || Ok((Table::try_from(PmfParams::paper(1))?, texts(PAPER_FIT))))],
+        presets: &[("paper", || Ok((Table::try_from(PmfParams::paper(1))?, PAPER_FIT.parse()?)))],
     }];
     const ITEM: &'static str = "rating";
 

@@ -358,7 +358,7 @@ impl LdaParams {
             if (1e-6..=1e6).contains(&value) {
                 return Ok(());
             }
-            let allowed = "must be a positive number, usually between 0.001 and 10";
+            let allowed = "must be between 1e-6 and 1e6, usually between 0.001 and 10";
             Err(Error::config(field, value, allowed))
         };
         prior("alpha", self.start_alpha())?;

@@ -46,7 +46,7 @@ pub use pairs::Pair;
 pub(super) use params::TABLES;
 pub use params::{FIT, PAPER_FIT, PmfParams, SETTINGS};
 pub use ranking::{ListScores, RankingOptions, RankingScores};
-pub use readout::{Factor, Prediction, Predictor, RatingScores};
+pub use readout::{Factor, Prediction, Predictor, RatingScores, UncertaintyScores};
 pub use recommend::{By, Recommendation};
 pub use similar::Similar;
 pub use stored::Frozen;

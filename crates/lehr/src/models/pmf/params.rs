@@ -54,8 +54,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "preset",
         kind: Kind::Choice(&["paper"]),
         value_name: "NAME",
-        help: "paper: c = 1, sigma^2 = 1/2, rho = 0.85, M = 50t, nothing centred, no biases, nothing \
-               learned. Other flags and the configuration file win over it",
+        help: "paper: c = 1, sigma^2 = 1/2, rho = 0.85, M = 50t with the paper's variance and without an earlier end of \
+               the noise, nothing centred, no biases, nothing learned. Other flags and the configuration file win over it",
         group: MODEL,
         ..Setting::BLANK
     },
@@ -193,8 +193,9 @@ pub const FIT: &[Variant] = &[
         .default("every sweep, every 5 with noise; once an epoch with --batch"),
 ];
 
-/// The settings of a fit that belong to [`PmfParams::paper`].
-pub const PAPER_FIT: &[(&str, &str)] = &[("effective", "50t"), ("step_size", "0.85")];
+/// The settings of a fit that belong to [`PmfParams::paper`], in TOML. The annealing is the paper's Algorithm 1 to the letter: its variance, and noise for as long as M_t lasts.
+pub const PAPER_FIT: &str =
+    "effective = '50t'\nstep_size = '0.85'\ncorrected = false\nnoise_end = 1.0";
 
 /// The settings of a matrix factorisation.
 ///
@@ -304,7 +305,7 @@ impl PmfParams {
             Err(Error::config(
                 field,
                 value,
-                "must be a positive number, usually between 0.001 and 10",
+                "must be between 1e-9 and 1e9, usually between 0.001 and 10",
             ))
         };
         if let (false, Some(confidence)) = (self.implicit, self.confidence) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::Pmf;
 use super::expect::Solver;
@@ -283,6 +284,53 @@ impl Predictor<'_> {
             })
             .collect();
         Sums::total(&parts).scores()
+    }
+
+    /// How well the ratings are predicted of which the model is surest, and so on to those of which it is least sure:
+    /// parts of equal size, in the order of the predicted deviation of a rating.
+    ///
+    /// Intervals that are right on average may still be too wide where the model is sure, and too narrow where it is not.
+    pub fn scores_by_uncertainty(&self, ratings: &Ratings, parts: usize) -> Vec<UncertaintyScores> {
+        let grouped = ratings.side(Side::User);
+        let (n_users, n_items) = (self.pmf.n_rows_of(Side::User), self.pmf.n_rows_of(Side::Item));
+        let users: Vec<usize> = (0..grouped.n_rows()).collect();
+        let of_user = |&i: &usize| {
+            let (items, values) = grouped.row(i);
+            let user = self.user((i < n_users).then_some(i as u32));
+            let rate = |(&j, &y): (&u32, &f32)| {
+                (self.rate(&user, Some(j).filter(|&j| (j as usize) < n_items)), f64::from(y))
+            };
+            items.iter().zip(values).map(rate).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(Prediction, f64)> = users.par_iter().flat_map_iter(of_user).collect();
+        // Stable, so that equals stay in the order of the data.
+        all.par_sort_by(|a, b| a.0.variance.total_cmp(&b.0.variance));
+        let n = all.len();
+        let parts = (0..parts).map(|part| &all[part * n / parts..(part + 1) * n / parts]);
+        parts.filter(|part| !part.is_empty()).map(UncertaintyScores::of).collect()
+    }
+}
+
+/// How well ratings are predicted of which the model is about equally sure.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct UncertaintyScores {
+    /// How many ratings.
+    pub ratings: u64,
+    /// The RMSE that the model predicts: the root of the mean predicted variance.
+    pub predicted_rmse: f64,
+    /// The RMSE that they have.
+    pub rmse: f64,
+    /// The shares of ratings inside their 50, 80 and 95 % intervals.
+    pub coverage: [f64; 3],
+}
+
+impl UncertaintyScores {
+    fn of(part: &[(Prediction, f64)]) -> Self {
+        let mut sums = Sums::default();
+        part.iter().for_each(|(prediction, rating)| sums.add(prediction, *rating));
+        let RatingScores { ratings, rmse, coverage, .. } = sums.scores();
+        let variance = part.iter().map(|(prediction, _)| prediction.variance).sum::<f64>();
+        UncertaintyScores { ratings, predicted_rmse: (variance / ratings as f64).sqrt(), rmse, coverage }
     }
 }
 
