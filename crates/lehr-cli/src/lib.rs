@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod complaint;
+mod interrupts;
 mod look;
 mod models;
 mod output;
@@ -48,7 +49,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     match complaint::catch_panics(|| obey(cli)) {
         Ok(commands::End::Done) => 0,
         Ok(commands::End::StoppedEarly) => 1,
-        Err(error) if was_interrupted(&error) => progress::ENDED_BY_SIGNAL,
+        Err(error) if was_interrupted(&error) => interrupts::ENDED_BY_SIGNAL,
         Err(error) => {
             let line = format!("error: {}", complaint::in_one_line(&error));
             // If stderr is closed as well, the exit code has to do.

@@ -1,13 +1,10 @@
 //! What a person sees while a fit runs, and how they stop it.
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use lehr::data::Count;
 use lehr::error::Advice;
@@ -15,76 +12,10 @@ use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::settings::Plan;
 
-use crate::commands::claim;
 use crate::complaint::render;
+use crate::interrupts::{begun, catch_interrupts, stop_flag};
 use crate::look;
 use crate::text::{for_stderr, number, rounded};
-
-/// The exit code of a program that a signal has ended before there was anything to save, or a second one.
-pub const ENDED_BY_SIGNAL: u8 = 130;
-
-static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
-
-/// Whether there is something to save.
-static BEGUN: AtomicBool = AtomicBool::new(false);
-
-/// Ctrl-C, a termination signal or a terminal that is closed asks for a stop in the middle of whatever is done, which
-/// leaves all whole steps saved; a second one means now, as does the first before there is something to save. A hang-up
-/// that is ignored, as nohup has it, stays ignored.
-pub fn catch_interrupts(quiet: bool) {
-    static ONCE: OnceLock<()> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        // Without a handler a signal simply ends the program, which the checkpoints survive.
-        let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up)) else {
-            return;
-        };
-        std::thread::spawn(move || {
-            for _ in signals.forever() {
-                let mut err = std::io::stderr();
-                let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-                let lost = !again && !BEGUN.load(Ordering::SeqCst);
-                if lost && !quiet {
-                    let _ = writeln!(
-                        err,
-                        "interrupted before the first step, so that there is no model"
-                    );
-                }
-                if again || lost {
-                    claim::give_back();
-                    std::process::exit(ENDED_BY_SIGNAL.into());
-                }
-                if !quiet && err.is_terminal() {
-                    let how = "stopping; press Ctrl-C again to stop without saving";
-                    let _ = writeln!(err, "\n{how}");
-                }
-            }
-        });
-    });
-}
-
-/// Whether this process was started with a signal turned off; where that cannot be known it is left as it is.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
-}
-
-/// From now on there is something to save.
-pub fn begun() {
-    BEGUN.store(true, Ordering::SeqCst);
-}
-
-/// Whether the user has asked for a stop.
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::SeqCst)
-}
-
-/// A flag that is raised when they have.
-pub fn stop_flag() -> Arc<AtomicBool> {
-    Arc::clone(&INTERRUPTED)
-}
 
 /// What a session saw of itself.
 #[derive(Debug, Default)]

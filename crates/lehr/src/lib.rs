@@ -64,6 +64,7 @@ pub mod lambda;
 pub mod math;
 #[doc(hidden)]
 pub mod memory;
+mod platform;
 #[doc(hidden)]
 pub mod stats;
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! How much memory there is: what is about to be allocated is compared with it first, since a process that asks for
 //! more than there is ends at once.
 
-use crate::{Error, Result};
+use crate::{Error, Result, platform};
 
 /// Where the system does not say, this much is taken to be there: 16 GB.
 const USUAL: u64 = 16_000_000_000;
@@ -55,17 +55,11 @@ fn left_to_group() -> Option<u64> {
 }
 
 /// What `ulimit -v` leaves.
-#[cfg(unix)]
 fn left_of_address_space() -> Option<u64> {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    let limit = platform::address_space()?;
     let used = std::fs::read_to_string("/proc/self/status").ok();
     let used = used.and_then(|status| kilobytes(&status, "VmSize:")).unwrap_or(0);
     Some(limit.saturating_sub(used))
-}
-
-#[cfg(not(unix))]
-fn left_of_address_space() -> Option<u64> {
-    None
 }
 
 /// The bytes behind a name in one of the system's lists.

@@ -14,7 +14,7 @@ mod sweep;
 
 pub use config::{ConfigFile, over};
 pub use data::{DataArgs, DocsArgs, PointsArgs};
-pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of, texts};
+pub use fit::{About, FitArgs, FitFlags, OutputArgs, Request, tables_of};
 pub use recommend::{Ranking, RecommendArgs, SimilarArgs};
 pub use report::{BesideArgs, PictureFormat, PlotArgs, ReportArgs, What};
 pub use reproduce::ReproduceArgs;

@@ -4,7 +4,7 @@ use lehr_paper::{Options, Outcome, Reproduction};
 
 use super::End;
 use crate::args::ReproduceArgs;
-use crate::progress::{begun, catch_interrupts, interrupted};
+use crate::interrupts::{begun, catch_interrupts, interrupted};
 use crate::text::{self, quoted};
 
 /// Runs the experiments that were asked for.

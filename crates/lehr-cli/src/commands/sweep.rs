@@ -21,6 +21,7 @@ use super::claim::Claimed;
 use super::fit::naming_file;
 use crate::args::{OutputArgs, Request, ResumeArgs, SweepArgs};
 use crate::complaint::render;
+use crate::interrupts;
 use crate::look;
 use crate::models::Served;
 use crate::progress;
@@ -93,7 +94,7 @@ struct Bar<'a> {
 
 impl<'a> Bar<'a> {
     fn new(quiet: bool, file: &'a Path) -> Self {
-        progress::catch_interrupts(quiet);
+        interrupts::catch_interrupts(quiet);
         let bar = progress::bar(quiet, "", "{pos}/{len} runs  {eta} left  {wide_msg}");
         Bar { bar, quiet, file }
     }
@@ -101,7 +102,7 @@ impl<'a> Bar<'a> {
 
 impl Onlooker for Bar<'_> {
     fn begins(&self, runs: usize, done: usize) {
-        progress::begun();
+        interrupts::begun();
         self.bar.set_length(runs as u64);
         self.bar.set_position(done as u64);
         self.bar.reset_eta();
@@ -134,7 +135,7 @@ impl Onlooker for Bar<'_> {
     }
 
     fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
-        Some(progress::stop_flag())
+        Some(interrupts::stop_flag())
     }
 }
 
@@ -147,7 +148,7 @@ fn report<M: Served>(directory: &Path, swept: &Swept, print: OutputArgs) -> anyh
         None
     };
     tell::<M>(directory, swept, figure, print)?;
-    Ok(if progress::interrupted() { End::StoppedEarly } else { End::Done })
+    Ok(if interrupts::interrupted() { End::StoppedEarly } else { End::Done })
 }
 
 /// The result line of a sweep.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::math::stop;
+use crate::platform;
 
 /// Standard input as a path.
 pub const STDIN: &str = "/dev/stdin";
@@ -34,16 +35,19 @@ impl Opened {
         if let Some(pipe) = again {
             return Ok(Opened::Pipe(Pipe { at: 0, ..pipe }));
         }
-        let mut file = if path == Path::new(STDIN) { stdin()? } else { open(path)? };
-        let found = file.metadata()?;
-        if found.is_dir() {
-            return Ok(Opened::Folder);
-        }
-        if found.is_file() {
-            if path == Path::new(STDIN) {
-                file.rewind()?; // it may have been read before
+        let mut file = match path == Path::new(STDIN) {
+            true => platform::stdin()?,
+            false => platform::open(path)?,
+        };
+        match platform::metadata(&file)? {
+            Some(found) if found.is_dir() => return Ok(Opened::Folder),
+            Some(found) if found.is_file() => {
+                if path == Path::new(STDIN) {
+                    file.rewind()?; // it may have been read before
+                }
+                return Ok(Opened::File(file, found.len()));
             }
-            return Ok(Opened::File(file, found.len()));
+            _ => {}
         }
         let mut kept = locked(&KEPT);
         let copy = kept.as_ref().and_then(|_| tempfile::tempfile().ok());
@@ -58,64 +62,31 @@ impl Opened {
 
 /// Whether a path leads to something that can be read only once.
 pub(crate) fn is_pipe(path: &Path) -> bool {
-    let metadata = match path == Path::new(STDIN) {
-        true => stdin().and_then(|file| file.metadata()),
-        false => fs::metadata(path),
+    let found = match path == Path::new(STDIN) {
+        true => platform::stdin().and_then(|file| platform::metadata(&file)),
+        false => fs::metadata(path).map(Some),
     };
-    metadata.is_ok_and(|found| !(found.is_file() || found.is_dir()))
+    found.is_ok_and(|found| found.is_none_or(|found| !(found.is_file() || found.is_dir())))
 }
 
 /// The file that standard input is, if it is one; else the path as it is.
 pub(crate) fn behind(path: &Path) -> PathBuf {
     let is_descriptor = path == Path::new(STDIN) || path.starts_with("/dev/fd");
     let real = fs::canonicalize(path).ok().filter(|real| is_descriptor && real.is_file());
-    real.unwrap_or_else(|| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()))
-}
-
-/// Opening it by its name would not do where it is a socket.
-#[cfg(unix)]
-fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
-}
-
-#[cfg(not(unix))]
-fn stdin() -> io::Result<File> {
-    File::open(STDIN)
-}
-
-/// Opens a file, or a pipe that nobody may have opened for writing yet, without waiting for that.
-#[cfg(target_os = "linux")]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::NONBLOCK.bits();
-    File::options().read(true).custom_flags(flags.cast_signed()).open(path)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
+    real.unwrap_or_else(|| match is_descriptor {
+        true => path.to_path_buf(),
+        false => std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),
+    })
 }
 
 /// Waits until there is something to read, or nothing more will come, and heeds stops meanwhile.
-#[cfg(target_os = "linux")]
 fn wait_for(input: &File) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let tick = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     loop {
         stop::check();
-        match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&tick)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(error) => return Err(error.into()),
+        if platform::wait_for(input)? {
+            return Ok(());
         }
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn wait_for(_input: &File) -> io::Result<()> {
-    stop::check();
-    Ok(())
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::platform::{self, host, lives, started};
 use crate::{Error, Result};
 
 /// The note's file.
@@ -18,37 +19,34 @@ pub(super) const NOTE: &str = ".lock";
 #[derive(Debug)]
 pub(super) struct Lock {
     /// None where the system has no locks.
-    _folder: Option<File>,
+    lock: Option<File>,
     note: PathBuf,
 }
 
 impl Lock {
     /// Takes the lock, or says who has it. What a dead process left behind is taken over.
     pub(super) fn take(folder: &Path) -> Result<Self> {
-        Lock::take_by(folder, |file| file.try_lock())
+        Lock::take_by(folder, platform::lock)
     }
 
     fn take_by(
         folder: &Path,
-        lock: impl Fn(&File) -> std::result::Result<(), TryLockError>,
+        lock: impl Fn(&Path, &Path) -> std::result::Result<File, TryLockError>,
     ) -> Result<Self> {
         let note = folder.join(NOTE);
-        // Not every system can open a folder, nor every disk lock it.
-        let locked = match File::open(folder) {
-            Err(_) => None,
-            Ok(file) => match lock(&file) {
-                Ok(()) => Some(file),
-                Err(TryLockError::Error(_)) => None,
-                Err(TryLockError::WouldBlock) => {
-                    return Err(taken(folder, Holder::wait_for(&note)));
-                }
-            },
+        let locked = match lock(folder, &note) {
+            Ok(file) => Some(file),
+            // Not every disk can be locked.
+            Err(TryLockError::Error(_)) => None,
+            Err(TryLockError::WouldBlock) => {
+                return Err(taken(folder, Holder::wait_for(&note)));
+            }
         };
         let me = serde_json::to_string(&Holder::here()).expect("plain numbers become JSON");
-        if locked.is_some() {
+        if let Some(lock) = locked {
             // Without room for it nobody learns our number, and the lock holds all the same.
-            let _ = fs::write(&note, me);
-            return Ok(Lock { _folder: locked, note });
+            let _ = platform::write_note(&lock, &note, &me);
+            return Ok(Lock { lock: Some(lock), note });
         }
         match Holder::read(&note) {
             Some(holder) if holder.may_live() => return Err(taken(folder, Some(holder))),
@@ -62,13 +60,13 @@ impl Lock {
             }
             Err(_) => {} // the first file that matters will say why
         }
-        Ok(Lock { _folder: None, note })
+        Ok(Lock { lock: None, note })
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.note);
+        platform::unlock(self.lock.take(), &self.note);
     }
 }
 
@@ -79,10 +77,8 @@ pub(crate) fn lock_folder(folder: &Path) -> Result<impl Drop + use<>> {
 
 /// What to tell about a run directory that is locked, if it is.
 pub(super) fn held(folder: &Path) -> Option<Error> {
-    match File::open(folder).ok()?.try_lock() {
-        Err(TryLockError::WouldBlock) => Some(taken(folder, Holder::wait_for(&folder.join(NOTE)))),
-        _ => None,
-    }
+    let note = folder.join(NOTE);
+    platform::is_locked(folder, &note).then(|| taken(folder, Holder::wait_for(&note)))
 }
 
 fn taken(folder: &Path, holder: Option<Holder>) -> Error {
@@ -147,49 +143,11 @@ impl Holder {
     }
 }
 
-/// When a process started; none if there is none, or if it is waiting to be buried.
-#[cfg(target_os = "linux")]
-fn started(process: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is a name in brackets, which may hold blanks and brackets.
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    (state != "Z" && state != "X").then(|| fields.nth(18)?.parse().ok())?
-}
-
-#[cfg(not(target_os = "linux"))]
-fn started(_: u32) -> Option<u64> {
-    None
-}
-
-#[cfg(unix)]
-fn lives(process: u32) -> bool {
-    use rustix::process::{Pid, test_kill_process};
-    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-    process.is_some_and(|process| test_kill_process(process) != Err(rustix::io::Errno::SRCH))
-}
-
-/// Where that cannot be known, there is no protection.
-#[cfg(not(unix))]
-fn lives(_: u32) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-#[cfg(not(unix))]
-fn host() -> String {
-    String::new()
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
-    fn no_locks(_: &File) -> std::result::Result<(), TryLockError> {
+    fn no_locks(_: &Path, _: &Path) -> std::result::Result<File, TryLockError> {
         Err(TryLockError::Error(std::io::ErrorKind::Unsupported.into()))
     }
 

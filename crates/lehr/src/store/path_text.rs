@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserializer, Serialize, Serializer};
 
+use crate::platform::{bytes_of, from_bytes};
+
 /// The one field of a path that is no text.
 const BYTES: &str = "bytes";
 
@@ -98,28 +100,6 @@ impl<'de> Visitor<'de> for Reader {
             _ => Err(A::Error::custom("a path is a text, or bytes")),
         }
     }
-}
-
-#[cfg(unix)]
-fn bytes_of(path: &Path) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt;
-    path.as_os_str().as_bytes().to_vec()
-}
-
-#[cfg(unix)]
-fn from_bytes(bytes: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    std::ffi::OsString::from_vec(bytes).into()
-}
-
-#[cfg(not(unix))]
-fn bytes_of(path: &Path) -> Vec<u8> {
-    path.to_string_lossy().into_owned().into_bytes()
-}
-
-#[cfg(not(unix))]
-fn from_bytes(bytes: Vec<u8>) -> PathBuf {
-    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 #[cfg(all(test, unix))]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::fault::{self, Point};
 use super::room::{self, Need};
 use super::stream::Stream;
-use crate::{Error, Result};
+use crate::{Error, Result, platform};
 
 /// Writes a file so that its name never stands for half of it, whatever stops the process: into a
 /// temporary file in the same folder, synced to disk and then renamed over `path`. Whatever the
@@ -93,9 +93,7 @@ fn place<T>(
     temporary.persist(&target).map_err(|error| cannot_write(error.error, 0))?;
     let settle = || {
         fault::reached(Point::Renamed, path)?;
-        // The new name lives in the folder, which has to reach the disk too.
-        #[cfg(unix)]
-        File::open(&folder).and_then(|folder| folder.sync_all())?;
+        platform::sync_folder(&folder)?;
         fault::reached(Point::Done, path)
     };
     settle().map_err(|error| cannot_write(error, 0))?;
@@ -144,13 +142,7 @@ fn unfinished(target: &Path, folder: &Path) -> io::Result<tempfile::NamedTempFil
     let prefix = beginning(target);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(UNFINISHED);
-    #[cfg(unix)]
-    {
-        // Temporary files are private by default; this one becomes an ordinary file.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+    platform::ordinary(&mut builder).tempfile_in(folder)
 }
 
 const UNFINISHED: &str = ".tmp";

@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::platform;
+
 /// Whether this build obeys `LEHR_FAULT`.
 const OBEYED: bool = cfg!(any(debug_assertions, feature = "faults"));
 
@@ -119,8 +121,7 @@ pub(crate) fn reached(point: Point, path: &Path) -> io::Result<()> {
 
 /// Ends the process as `kill -9` does: nothing is tidied up.
 fn die() -> ! {
-    #[cfg(unix)]
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    platform::kill();
     std::process::abort()
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use crate::platform;
+
 /// How many bytes a file needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
@@ -16,11 +18,10 @@ pub(super) enum Need {
 pub(super) fn explained(error: io::Error, folder: &Path, need: Need) -> io::Error {
     let limit = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            free(folder).map(|bytes| format!("{} are free", in_words(bytes)))
+            platform::free_on_disk(folder).map(|bytes| format!("{} are free", in_words(bytes)))
         }
-        io::ErrorKind::FileTooLarge => {
-            largest().map(|bytes| format!("a file may have {} here (ulimit -f)", in_words(bytes)))
-        }
+        io::ErrorKind::FileTooLarge => platform::largest_file()
+            .map(|bytes| format!("a file may have {} here (ulimit -f)", in_words(bytes))),
         _ => return error,
     };
     let need = match need {
@@ -30,29 +31,6 @@ pub(super) fn explained(error: io::Error, folder: &Path, need: Need) -> io::Erro
     let limit = limit.map_or(String::new(), |limit| format!(", and {limit}"));
     let text = format!("{error}; the file {need}{limit}; make room and try again");
     io::Error::new(error.kind(), text)
-}
-
-/// The bytes that we may still write to the disk of this folder.
-#[cfg(unix)]
-fn free(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    disk.f_bavail.checked_mul(disk.f_frsize)
-}
-
-#[cfg(not(unix))]
-fn free(_: &Path) -> Option<u64> {
-    None
-}
-
-/// The largest file that this process may write.
-#[cfg(unix)]
-fn largest() -> Option<u64> {
-    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
-}
-
-#[cfg(not(unix))]
-fn largest() -> Option<u64> {
-    None
 }
 
 /// 999 bytes, 12.3 kB, 4.5 MB, 6.7 GB.

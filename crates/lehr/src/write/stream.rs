@@ -5,7 +5,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::room::{self, Need};
-use crate::{Error, Result};
+use crate::{Error, Result, platform};
 
 /// Standard output as a path.
 pub const STDOUT: &str = "/dev/stdout";
@@ -29,7 +29,10 @@ impl Stream {
         }
         match fs::metadata(path) {
             Ok(found) if !(found.is_file() || found.is_dir()) => {
-                refuse(path, found.file_type())?;
+                if let Some(what) = platform::not_to_be_written(found.file_type()) {
+                    let advice = "which is left as it is; give the name of a file, or a pipe";
+                    return Err(Error::run(path, format!("{what}, {advice}")));
+                }
                 Ok(Some(Stream::Into(path.to_path_buf())))
             }
             _ => Ok(None),
@@ -96,24 +99,6 @@ fn descriptor(path: &Path) -> Option<PathBuf> {
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
     None
-}
-
-/// Refuses targets that are no regular file.
-#[cfg(unix)]
-fn refuse(path: &Path, found: fs::FileType) -> Result<()> {
-    use std::os::unix::fs::FileTypeExt;
-    let what = match found {
-        found if found.is_block_device() => "is a disk",
-        found if found.is_socket() => "is a socket",
-        _ => return Ok(()),
-    };
-    let message = format!("{what}, which is left as it is; give the name of a file, or a pipe");
-    Err(Error::run(path, message))
-}
-
-#[cfg(not(unix))]
-fn refuse(_: &Path, _: fs::FileType) -> Result<()> {
-    Ok(())
 }
 
 #[cfg(all(test, unix))]
