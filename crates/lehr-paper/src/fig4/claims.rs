@@ -157,9 +157,12 @@ fn svi(records: &Records, name: &str, value: fn(f64) -> f64, unit: &str) -> Vec<
     })
 }
 
+/// A number of a run: its name, what to call it, what is compared of it, and its unit.
+type Value = (&'static str, &'static str, fn(f64) -> f64, &'static str);
+
 /// The exact covariance against Algorithm 1's, with the same batches.
 fn exact(records: &Records) -> Vec<Condition> {
-    let values: [(&str, &str, fn(f64) -> f64, &str); 3] = [
+    let values: [Value; 3] = [
         ("bound_before", "bound before the quench", |bound| bound, "nats"),
         ("bound_after", "bound after it", |bound| bound, "nats"),
         ("clusters_before", "count before the quench", distance, UNIT),
