@@ -192,7 +192,7 @@ fn lists_for_all_users_are_those_of_each() {
     let all = rows(&place, "lists.jsonl");
     for user in ["7", "42"] {
         let of_user: Vec<&Value> =
-            all.iter().filter(|row| row["user"].to_string() == user).collect();
+            all.iter().filter(|row| row["user"].as_u64() == user.parse().ok()).collect();
         let alone = place.json(&format!("recommend run --user {user} --top 4 --json"));
         let items = alone["users"][0]["items"].as_array().unwrap();
         assert_eq!(of_user.len(), items.len());

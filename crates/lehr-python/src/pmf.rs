@@ -53,6 +53,9 @@ impl Pmf {
     }
 }
 
+/// Items of lists, their expected ratings, and perhaps the standard deviations of these.
+type ListArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
 #[pymethods]
 impl Pmf {
     /// Factors and what was learned beside them, as the checkpoint names them; ids and the mean rating.
@@ -211,7 +214,7 @@ impl Pmf {
         allowed: Option<Vec<u32>>,
         uncertainty: bool,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+    ) -> PyResult<ListArrays<'py>> {
         let by = match by.parse().map_err(data_error)? {
             By::Mean => By::Mean,
             By::Ucb { .. } => By::Ucb { beta },

@@ -82,7 +82,8 @@ pub(super) fn run(run: &OpenRun<Pmf>, ratings: &Ratings, args: &EvalArgs) -> any
         let n = counted(ratings.n_ratings() as u64, "pair");
         return text::print(&(format!("{}: {n}\n", args.data.display()) + &lists(&ranking)));
     }
-    let scores = run.model.predictor(lambda).scores(ratings);
+    let predictor = run.model.predictor(lambda);
+    let scores = predictor.scores(ratings);
     if !(scores.rmse.is_finite() && scores.log_density.is_finite()) {
         anyhow::bail!(
             "{}: some ratings are so far from what the model expects that their densities \
