@@ -502,9 +502,9 @@ fn numbers_that_cannot_be_are_refused_with_what_can() {
     place.fails(&format!("{fit} -k 0"), &["-k 0: must be between 1 and"]);
     place.fails(&format!("{fit} -k 18446744073709551615"), &["-k ", "must be between 1 and"]);
     for (flags, parts) in [
-        ("--alpha 0", ["--alpha 0", "positive"]),
-        ("--eta -1", ["--eta -1", "positive"]),
-        ("--eta nan", ["--eta NaN", "positive"]),
+        ("--alpha 0", ["--alpha 0", "between 1e-6 and 1e6"]),
+        ("--eta -1", ["--eta -1", "between 1e-6 and 1e6"]),
+        ("--eta nan", ["--eta NaN", "between 1e-6 and 1e6"]),
         ("--local-tol 0", ["--local-tol 0", "positive"]),
         ("--local-iterations 0", ["--local-iterations 0", "at least 1"]),
         ("--batch 121", ["--batch 121", "only 120"]),

@@ -161,7 +161,11 @@ impl FitArgs {
         if !about.presets.is_empty()
             && let Some(preset) = own.remove("preset")
         {
-            let (preset_own, preset_fit) = self.preset(about, &preset)?;
+            let (preset_own, mut preset_fit) = self.preset(about, &preset)?;
+            // Of annealing that is switched off, nothing is left that could be noted as idle.
+            if fit.get("effective").and_then(Value::as_str) == Some("off") {
+                preset_fit.retain(|name, _| name != "corrected" && name != "noise_end");
+            }
             own = over(preset_own, own);
             fit = over(preset_fit, fit);
         }

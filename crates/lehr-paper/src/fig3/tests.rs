@@ -43,8 +43,8 @@ fn every_method_has_every_start_and_batch_vi_further_ones() {
     let keys: HashSet<_> =
         jobs.iter().map(|j| (j.setting.clone(), j.method.clone(), j.start)).collect();
     assert_eq!(keys.len(), jobs.len());
-    // Batch VI 3 x 5; SVI, SVI+ with two guards, both with larger steps, three annealed.
-    assert_eq!(jobs.len(), (15 + 5 * (1 + 2 + 2 + 3)) + (15 + 5 * (1 + 6 + 4 + 3)));
+    // Batch VI 3 x 5; SVI, SVI+ with two guards, both with larger steps, the exact covariance, three annealed.
+    assert_eq!(jobs.len(), (15 + 5 * (1 + 2 + 2 + 1 + 3)) + (15 + 5 * (1 + 6 + 4 + 3 + 3)));
     let seeds: HashSet<u64> = (0..40).map(|start| fig.seed(start)).collect();
     assert_eq!(seeds.len(), 40);
 }

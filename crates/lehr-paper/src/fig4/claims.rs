@@ -100,7 +100,7 @@ pub fn all(fig: &Fig4, records: &Records) -> Vec<Claim> {
         )
         .remark(passes(records)),
         Claim::control(
-            "Noise with the exact covariance, for which the theorem is proved, is better than Algorithm 1's",
+            "For a Dirichlet process, noise with the exact covariance is better than Algorithm 1's",
             format!("{alone}; M = {} |S|, the bound and the count", SHARES[0]),
             exact(records),
         ),
