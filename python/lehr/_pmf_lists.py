@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,8 @@ from ._settings import choice, flag, real, seed_of, whole
 from .errors import DataError, SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ._typing import Floats, Random
@@ -28,9 +30,57 @@ def clipped(ratings, scale):
 class PmfLists:
     """The methods that make lists."""
 
+    @overload
     def recommend(
         self,
-        user: Any,
+        user: int | str | Sequence[int] | Sequence[str] | NDArray[Any],
+        n: int = 10,
+        *,
+        by: str = "mean",
+        beta: float = 1.0,
+        random_state: Random = 0,
+        include_seen: bool = False,
+        items: Any = None,
+        exclude: Any = None,
+        clip: Any = False,
+        return_ratings: Literal[False] = False,
+        return_std: Literal[False] = False,
+    ) -> NDArray[Any]: ...
+    @overload
+    def recommend(
+        self,
+        user: int | str | Sequence[int] | Sequence[str] | NDArray[Any],
+        n: int = 10,
+        *,
+        by: str = "mean",
+        beta: float = 1.0,
+        random_state: Random = 0,
+        include_seen: bool = False,
+        items: Any = None,
+        exclude: Any = None,
+        clip: Any = False,
+        return_ratings: Literal[True],
+        return_std: Literal[False] = False,
+    ) -> tuple[NDArray[Any], Floats]: ...
+    @overload
+    def recommend(
+        self,
+        user: int | str | Sequence[int] | Sequence[str] | NDArray[Any],
+        n: int = 10,
+        *,
+        by: str = "mean",
+        beta: float = 1.0,
+        random_state: Random = 0,
+        include_seen: bool = False,
+        items: Any = None,
+        exclude: Any = None,
+        clip: Any = False,
+        return_ratings: bool = False,
+        return_std: Literal[True],
+    ) -> tuple[NDArray[Any], *tuple[Floats, ...]]: ...
+    def recommend(
+        self,
+        user: int | str | Sequence[int] | Sequence[str] | NDArray[Any],
         n: int = 10,
         *,
         by: str = "mean",

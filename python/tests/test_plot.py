@@ -131,16 +131,16 @@ def test_eighty_topics_are_a_list_that_can_be_read():
 def test_shares_by_group_are_means(counts):
     pandas = pytest.importorskip("pandas")
     lda = lehr.LatentDirichletAllocation(3, random_state=0).fit(counts)
-    theta, kind = 100 * lda.transform(counts), np.resize(["b", "a", "b"], len(counts))
+    theta, kind = 100 * lda.transform(counts), np.resize(["b", "a", "b"], counts.shape[0])
     ax = lehr.plot.topic_shares(lda, counts, kind)
     heights = {text.get_text(): [bar.get_height() for bar in bars] for text, bars in zip(ax.get_legend().get_texts(), ax.containers)}
     for k in range(3):
         assert heights[f"topic {k}"] == pytest.approx([theta[kind == "a", k].mean(), theta[kind == "b", k].mean()])
-    days = pandas.to_datetime(np.resize(["2026-01-03", "2026-01-30", "2026-03-01"], len(counts)))
+    days = pandas.to_datetime(np.resize(["2026-01-03", "2026-01-30", "2026-03-01"], counts.shape[0]))
     for dates in (days, list(days.to_pydatetime()), [day.date() for day in days.to_pydatetime()]):
         ax = lehr.plot.topic_shares(lda, counts, dates, n_topics=2)
         assert len(ax.lines) == 2 and len(ax.lines[0].get_xdata()) == 2
-    with pytest.raises(SettingError, match=f"there are {len(counts)} documents; give one value for each"):
+    with pytest.raises(SettingError, match=f"there are {counts.shape[0]} documents; give one value for each"):
         lehr.plot.topic_shares(lda, counts, kind[:-1])
 
 
@@ -173,11 +173,11 @@ def test_intervals_and_errors_are_those_of_new_ratings():
     ax = lehr.plot.ratings(pmf, test, what="errors")
     rated = train["user"].value_counts()
     counts = [text.get_text() for text in ax.get_xticklabels()]
-    low, high = map(int, counts[-1].split(" to "))
+    low, high = map(int, counts[0].split(" to "))
     own = test[test["user"].map(rated).between(low, high)]
     error = own["rating"] - pmf.predict(own["user"], own["item"])
     (bars, *_) = ax.containers
-    assert bars[-1].get_height() == pytest.approx(np.sqrt((error**2).mean()), rel=1e-3)
+    assert bars[0].get_height() == pytest.approx(np.sqrt((error**2).mean()), rel=1e-3)
 
 
 def test_colours_are_those_of_the_page(mixture, blobs, counts):

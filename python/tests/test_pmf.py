@@ -34,7 +34,7 @@ def test_taste_is_learned(ratings):
     assert scores["rmse"] < 0.5
     fifths = scores["by_uncertainty"]
     squares = sum(part["n_ratings"] * part["rmse"] ** 2 for part in fifths)
-    assert len(fifths) == 5 and np.isclose(squares / len(ratings), scores["rmse"] ** 2)
+    assert len(fifths) == 5 and np.isclose(squares / ratings.nnz, scores["rmse"] ** 2)
     assert [part["predicted_rmse"] for part in fifths] == sorted(part["predicted_rmse"] for part in fifths)
     assert pmf.user_factors_.shape == (40, 2) and pmf.components_.shape == (2, 24)
     assert pmf.n_dims_in_use_ <= 2

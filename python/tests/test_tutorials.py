@@ -89,7 +89,9 @@ def test_links_lead_somewhere():
     assert len(pages) > 25
     for page in pages:
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
+            # The pages of commands are made when the site is built.
+            made = link.startswith("commands/") and page.parent.name == "reference"
+            assert made or (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
 
 
 @pytest.mark.parametrize(
