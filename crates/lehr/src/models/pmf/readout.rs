@@ -330,7 +330,12 @@ impl UncertaintyScores {
         part.iter().for_each(|(prediction, rating)| sums.add(prediction, *rating));
         let RatingScores { ratings, rmse, coverage, .. } = sums.scores();
         let variance = part.iter().map(|(prediction, _)| prediction.variance).sum::<f64>();
-        UncertaintyScores { ratings, predicted_rmse: (variance / ratings as f64).sqrt(), rmse, coverage }
+        UncertaintyScores {
+            ratings,
+            predicted_rmse: (variance / ratings as f64).sqrt(),
+            rmse,
+            coverage,
+        }
     }
 }
 
