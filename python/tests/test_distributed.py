@@ -206,10 +206,12 @@ class Killer(threading.Thread):
     def __init__(self, times=1, signal_=signal.SIGKILL):
         super().__init__(daemon=True)
         self.times, self.signal, self.killed, self.over = times, signal_, [], False
+        # Those of the fit before, which may still be on their way down.
+        self.before = set(worker_processes())
 
     def run(self):
         while len(self.killed) < self.times and not self.over:
-            alive = [pid for pid in worker_processes() if pid not in self.killed]
+            alive = [pid for pid in worker_processes() if pid not in self.killed and pid not in self.before]
             if alive:
                 time.sleep(1.0)  # a worker that has not started yet is not one that is lost
                 try:
