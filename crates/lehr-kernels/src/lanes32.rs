@@ -179,6 +179,15 @@ pub(super) trait Lanes32: Copy {
     fn sum(self) -> f32;
     /// The sums of the lanes of eight vectors.
     fn sums(of: [Self; BLOCK]) -> [f32; BLOCK];
+    /// The same of twice as many.
+    #[inline(always)]
+    fn sums_of_block(of: [Self; 2 * BLOCK]) -> [f32; 2 * BLOCK] {
+        let mut out = [0.0; 2 * BLOCK];
+        for (of, out) in of.chunks_exact(BLOCK).zip(out.chunks_exact_mut(BLOCK)) {
+            out.copy_from_slice(&Self::sums(std::array::from_fn(|i| of[i])));
+        }
+        out
+    }
     /// Copies some topics of 16 rows of pairs to `to`, topic after topic: row r of topic j to `j * width + r`.
     ///
     /// # Safety
@@ -596,6 +605,12 @@ mod x86 {
             out
         }
         #[inline(always)]
+        fn sums_of_block(of: [Self; 2 * BLOCK]) -> [f32; 2 * BLOCK] {
+            let mut out = [0.0; 2 * BLOCK];
+            lane!(_mm512_storeu_ps(out.as_mut_ptr(), sixteen_sums(&of)));
+            out
+        }
+        #[inline(always)]
         unsafe fn pick(rows: [*const f32; 16], picks: &Picks, to: *mut f32, width: usize) {
             lane!(pick(rows, picks, to, width))
         }
@@ -615,6 +630,27 @@ mod x86 {
         let (a, b) = (_mm512_castps_pd(a), _mm512_castps_pd(b));
         let (low, high) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
         _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high))
+    }
+
+    /// The same of neighbouring quarters, or halves, of vectors: those of a, then those of b.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn folded_sum(a: __m512, b: __m512) -> __m512 {
+        let (low, high) = (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0xdd>(a, b));
+        _mm512_add_ps(low, high)
+    }
+
+    /// The sum of each of 16 vectors.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn sixteen_sums(of: &[Avx512; 16]) -> __m512 {
+        let mut fours = [_mm512_setzero_ps(); 4];
+        for (i, four) in fours.iter_mut().enumerate() {
+            let [a, b, c, d] = [of[4 * i].0, of[4 * i + 1].0, of[4 * i + 2].0, of[4 * i + 3].0];
+            *four = paired_sum(interleaved_sum(a, b), interleaved_sum(c, d));
+        }
+        let [a, b, c, d] = fours;
+        folded_sum(folded_sum(a, b), folded_sum(c, d))
     }
 
     /// [`Lanes32::pick`]: permutations pick up to 32 halves of each row, and a transposition of 16 by 16 pairs of

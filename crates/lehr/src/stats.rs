@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::math::table::Table;
@@ -17,12 +18,55 @@ pub struct RowSet {
     rows: Vec<u32>,
     /// How many items touch the row of each slot.
     counts: Vec<u32>,
-    /// The slot of each row that is in `rows`; anything for the others. While rows are being
-    /// inserted, their counts.
+    /// The slot of each row that is in `rows`; anything for the others.
     slots: Vec<u32>,
-    /// One bit per row, while rows are being inserted.
+    counting: Counting,
+}
+
+/// Room for counting the rows of a set, one counter for each thread that counts; no part of what the set is.
+#[derive(Debug, Default)]
+struct Counting(Vec<Counter>);
+
+impl Clone for Counting {
+    fn clone(&self) -> Self {
+        Counting::default()
+    }
+}
+
+impl PartialEq for Counting {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+/// Counts how many items touch each row.
+#[derive(Debug, Default)]
+pub struct Counter {
+    /// How many items touch each row; 0 for those that are not marked.
+    counts: Vec<u32>,
+    /// A bit per row: whether some item touches it.
     marks: Vec<u64>,
 }
+
+impl Counter {
+    /// One more item touches this row.
+    #[inline]
+    pub fn add(&mut self, row: u32) {
+        self.add_times(row, 1);
+    }
+
+    #[inline]
+    fn add_times(&mut self, row: u32, times: u32) {
+        let count = &mut self.counts[row as usize];
+        if *count == 0 {
+            self.marks[row as usize / 64] |= 1 << (row % 64);
+        }
+        *count += times;
+    }
+}
+
+/// How many items each thread counts at least.
+const COUNTED: usize = 64;
 
 /// A set as it is sent: nothing in it is as long as there are rows.
 #[derive(Serialize, Deserialize)]
@@ -57,7 +101,7 @@ impl RowSet {
             rows: Vec::new(),
             counts: Vec::new(),
             slots: Vec::new(),
-            marks: Vec::new(),
+            counting: Counting::default(),
         }
     }
 
@@ -69,38 +113,70 @@ impl RowSet {
     /// Collects the rows that `touch` names, each as often as it is named. Memory is reused; the
     /// cost is that of the calls, plus a look at one bit per row there is.
     pub fn collect(&mut self, touch: impl FnOnce(&mut dyn FnMut(&[u32]))) {
-        self.open();
-        let (slots, marks) = (&mut self.slots, &mut self.marks);
-        touch(&mut |rows| rows.iter().for_each(|&row| count(slots, marks, row, 1)));
+        let counter = &mut self.open(1)[0];
+        touch(&mut |rows| rows.iter().for_each(|&row| counter.add(row)));
         self.close();
     }
 
     /// The same, each row being named with how often items touch it.
     pub fn collect_counted(&mut self, touch: impl FnOnce(&mut dyn FnMut(u32, u32))) {
-        self.open();
-        let (slots, marks) = (&mut self.slots, &mut self.marks);
-        touch(&mut |row, times| count(slots, marks, row, times));
+        let counter = &mut self.open(1)[0];
+        touch(&mut |row, times| counter.add_times(row, times));
         self.close();
     }
 
-    fn open(&mut self) {
-        self.all = false;
-        self.slots.resize(self.n_rows, 0);
-        self.marks.resize(self.n_rows.div_ceil(64), 0);
-        self.rows.clear();
-        self.counts.clear();
+    /// Collects the rows that `count` counts for these items, on all threads, each of which gets some neighbouring
+    /// items. The set is the same for any number of threads.
+    pub fn collect_from<T: Sync>(
+        &mut self,
+        items: &[T],
+        count: impl Fn(&[T], &mut Counter) + Sync,
+    ) {
+        let most = items.len().div_ceil(COUNTED).max(1);
+        let counters = self.open(rayon::current_num_threads().min(most));
+        let share = items.len().div_ceil(counters.len()).max(1);
+        match counters {
+            [counter] => count(items, counter),
+            _ => {
+                let parts = counters.par_iter_mut().zip(items.par_chunks(share));
+                parts.with_max_len(1).for_each(|(counter, items)| count(items, counter));
+            }
+        }
+        self.close();
     }
 
-    /// Puts the rows that were counted into their order.
+    /// Empties the set and returns some counters.
+    fn open(&mut self, n_counters: usize) -> &mut [Counter] {
+        self.all = false;
+        self.slots.resize(self.n_rows, 0);
+        self.rows.clear();
+        self.counts.clear();
+        let Counting(counters) = &mut self.counting;
+        counters.resize_with(n_counters.max(counters.len()), Counter::default);
+        let counters = &mut counters[..n_counters];
+        for counter in &mut *counters {
+            counter.counts.resize(self.n_rows, 0);
+            counter.marks.resize(self.n_rows.div_ceil(64), 0);
+        }
+        counters
+    }
+
+    /// Puts the rows that were counted into their order, and the counters back to 0.
     fn close(&mut self) {
-        for (word, mark) in self.marks.iter_mut().enumerate() {
-            let mut left = std::mem::take(mark);
+        let RowSet { rows, counts, slots, counting: Counting(counters), .. } = self;
+        for word in 0..self.n_rows.div_ceil(64) {
+            let take = |marks, counter: &mut Counter| match counter.marks.get_mut(word) {
+                Some(own) => marks | std::mem::take(own),
+                None => marks,
+            };
+            let mut left = counters.iter_mut().fold(0, take);
             while left != 0 {
-                let row = word as u32 * 64 + left.trailing_zeros();
+                let row = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                self.counts.push(self.slots[row as usize]);
-                self.slots[row as usize] = self.rows.len() as u32;
-                self.rows.push(row);
+                let take = |counter: &mut Counter| counter.counts.get_mut(row).map(std::mem::take);
+                counts.push(counters.iter_mut().filter_map(take).sum());
+                slots[row] = rows.len() as u32;
+                rows.push(row as u32);
             }
         }
     }
@@ -151,18 +227,6 @@ impl RowSet {
     pub fn count(&self, slot: usize) -> Option<u32> {
         if self.all { None } else { Some(self.counts[slot]) }
     }
-}
-
-/// Counts a row that items touch.
-#[inline]
-fn count(slots: &mut [u32], marks: &mut [u64], row: u32, times: u32) {
-    let (word, bit) = (row as usize / 64, 1u64 << (row % 64));
-    let count = &mut slots[row as usize];
-    if marks[word] & bit == 0 {
-        marks[word] |= bit;
-        *count = 0;
-    }
-    *count += times;
 }
 
 /// Summed statistics before they become natural parameters: row r feeds row r of lambda.

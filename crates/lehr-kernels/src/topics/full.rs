@@ -6,10 +6,8 @@ use super::format::{Format, TOGETHER};
 use super::solve::SMALLEST_Z;
 use crate::lanes32::{BLOCK, Lanes32};
 
-/// Blocks of words whose rows are asked for ahead of their use: rows lie scattered over the table.
-const AHEAD: usize = 2;
-
-/// How much of a row is asked for: the CPU follows a longer one by itself.
+/// How much of a row is asked for ahead of its use: rows lie scattered over the table, and the CPU follows a longer one
+/// by itself.
 const AHEAD_WORDS: usize = 512;
 
 /// The words of a document.
@@ -65,34 +63,34 @@ pub(super) fn set_starts<F: Format>(
 /// Words whose shares are computed together: a vector of the widest instruction set.
 const WORDS: usize = 16;
 
-/// The first iteration from equal shares: `out[k] = sum_w counts[w] * inverse_sums[slots[w]] * b[w][k]`.
+/// The first iteration from equal shares: `out[k] = sum_w counts[w] * inverse_sums[slots[w]] * b[w][k]`. `shares` has
+/// room for a number per word, padded to whole blocks.
 #[inline(always)]
 pub(super) fn first_pass<L: Lanes32, F: Format>(
     words: Words<'_, F>,
     slots: &[u32],
     inverse_sums: &[f32],
+    shares: &mut [f32],
     out: &mut [f32],
 ) {
-    assert!(out.len() == words.stride && words.counts.len() >= words.n_words);
+    assert!(out.len() == words.stride && slots.len() == words.n_words);
+    let row_words = words.stride / TOGETHER * F::WORDS;
+    let shares = &mut shares[..words.n_words.next_multiple_of(WORDS)];
+    shares[words.n_words..].fill(0.0);
+    for ((share, count), &slot) in shares.iter_mut().zip(words.counts).zip(slots) {
+        *share = count * inverse_sums[slot as usize];
+    }
     out.fill(0.0);
-    let (n_words, row_words) = (words.n_words, words.stride / TOGETHER * F::WORDS);
-    for first in (0..n_words).step_by(BLOCK) {
-        for ahead in AHEAD * BLOCK..(AHEAD + 1) * BLOCK {
-            if let Some(&start) = words.starts.get(first + ahead) {
-                let row = words.values.as_ptr().wrapping_add(start);
-                for line in (0..row_words.min(AHEAD_WORDS)).step_by(16) {
-                    L::prefetch(row.wrapping_add(line));
-                }
+    for (block, shares) in shares.chunks_exact(WORDS).enumerate() {
+        let first = block * WORDS;
+        let ahead = words.starts.get(first + WORDS..first + 2 * WORDS);
+        for &start in ahead.unwrap_or_default() {
+            let row = words.values.as_ptr().wrapping_add(start);
+            for line in (0..row_words.min(AHEAD_WORDS)).step_by(16) {
+                L::prefetch(row.wrapping_add(line));
             }
         }
-        let mut shares = [0.0; BLOCK];
-        for (i, share) in shares.iter_mut().enumerate() {
-            if first + i < n_words {
-                let w = first + i;
-                *share = words.counts[w] * inverse_sums[slots[w] as usize];
-            }
-        }
-        add_block::<L, F>(&words.block::<BLOCK>(first), &shares, out);
+        add_rows::<L, F>(&words.block(first), shares, out);
     }
 }
 
@@ -105,9 +103,7 @@ pub(super) fn pass<L: Lanes32, F: Format>(words: Words<'_, F>, theta: &[f32], ou
     for first in (0..words.n_words).step_by(WORDS) {
         let rows = words.block(first);
         let shares = shares::<L, F>(&rows, &words.counts[first..first + WORDS], theta);
-        for (rows, shares) in rows.chunks_exact(BLOCK).zip(shares.chunks_exact(BLOCK)) {
-            add_block::<L, F>(rows, shares, out);
-        }
+        add_rows::<L, F>(&rows, &shares, out);
     }
 }
 
@@ -123,6 +119,20 @@ pub(super) fn coefs<L: Lanes32, F: Format>(words: Words<'_, F>, theta: &[f32], c
     }
 }
 
+/// Calls a function of rows with the number of their groups as a constant, if vectors are the widest and the groups few
+/// enough for a vector per 16 topics to stay in registers; else another one.
+macro_rules! by_groups {
+    ($lanes:ident, $groups:expr, $function:ident, $other:ident, $args:tt) => {
+        by_groups!(@ $lanes, $groups, $function, $other, $args, 1 2 3 4 5 6 7 8)
+    };
+    (@ $lanes:ident, $groups:expr, $function:ident, $other:ident, $args:tt, $($n:literal)*) => {
+        match $groups {
+            $($n if $lanes::N == 16 => $function::<$lanes, F, $n> $args,)*
+            _ => $other::<$lanes, F> $args,
+        }
+    };
+}
+
 /// `counts / z` of a block of words.
 #[inline(always)]
 fn shares<L: Lanes32, F: Format>(
@@ -131,24 +141,9 @@ fn shares<L: Lanes32, F: Format>(
     theta: &[f32],
 ) -> [f32; WORDS] {
     assert!(counts.len() == WORDS && theta.len().is_multiple_of(TOGETHER));
-    let mut shares = [0.0; WORDS];
-    for (rows, shares) in rows.chunks_exact(BLOCK).zip(shares.chunks_exact_mut(BLOCK)) {
-        let mut dots = [L::splat(0.0); BLOCK];
-        for group in 0..theta.len() / TOGETHER {
-            for h in (0..16).step_by(L::N) {
-                // SAFETY: rows and theta have the same length, whole groups; N divides 16.
-                unsafe {
-                    let at = theta.as_ptr().add(group * TOGETHER + h);
-                    let (t, u) = (L::load(at), L::load(at.add(16)));
-                    for i in 0..BLOCK {
-                        let (x, y) = F::load::<L>(rows[i], group, h);
-                        dots[i] = y.mul_add(u, x.mul_add(t, dots[i]));
-                    }
-                }
-            }
-        }
-        shares.copy_from_slice(&L::sums(dots));
-    }
+    let groups = theta.len() / TOGETHER;
+    // SAFETY: rows and theta have the same length, which is that many groups.
+    let mut shares = unsafe { by_groups!(L, groups, dots_of, dots, (rows, theta)) };
     for v in (0..WORDS).step_by(L::N) {
         // SAFETY: both have 16 numbers, and N divides 16.
         unsafe {
@@ -160,28 +155,137 @@ fn shares<L: Lanes32, F: Format>(
     shares
 }
 
-/// `out[k] += sum_i shares[i] * rows[i][k]`.
+/// `z` of a block of words, eight words and some topics at a time.
+///
+/// # Safety
+/// Rows must be as long as theta, which is whole groups.
 #[inline(always)]
-fn add_block<L: Lanes32, F: Format>(rows: &[*const f32], shares: &[f32], out: &mut [f32]) {
-    assert!(rows.len() == BLOCK && shares.len() == BLOCK);
-    let mut weights = [L::splat(0.0); BLOCK];
-    for i in 0..BLOCK {
-        weights[i] = L::splat(shares[i]);
-    }
-    for group in 0..out.len() / TOGETHER {
-        for h in (0..16).step_by(L::N) {
-            // SAFETY: rows are as long as `out`, whole groups; N divides 16.
-            unsafe {
-                let to = out.as_mut_ptr().add(group * TOGETHER + h);
-                let (mut a, mut b) = (L::load(to), L::load(to.add(16)));
-                for i in 0..BLOCK {
-                    let (x, y) = F::load::<L>(rows[i], group, h);
-                    a = x.mul_add(weights[i], a);
-                    b = y.mul_add(weights[i], b);
+unsafe fn dots<L: Lanes32, F: Format>(rows: &[*const f32; WORDS], theta: &[f32]) -> [f32; WORDS] {
+    let mut z = [0.0; WORDS];
+    for (rows, z) in rows.chunks_exact(BLOCK).zip(z.chunks_exact_mut(BLOCK)) {
+        let mut dots = [L::splat(0.0); BLOCK];
+        for group in 0..theta.len() / TOGETHER {
+            for h in (0..16).step_by(L::N) {
+                // SAFETY: the caller vouches for the group; N divides 16.
+                unsafe {
+                    let at = theta.as_ptr().add(group * TOGETHER + h);
+                    let (t, u) = (L::load(at), L::load(at.add(16)));
+                    for i in 0..BLOCK {
+                        let (x, y) = F::load::<L>(rows[i], group, h);
+                        dots[i] = y.mul_add(u, x.mul_add(t, dots[i]));
+                    }
                 }
-                a.store(to);
-                b.store(to.add(16));
             }
+        }
+        z.copy_from_slice(&L::sums(dots));
+    }
+    z
+}
+
+/// The same, word by word, with theta in registers.
+///
+/// # Safety
+/// Rows and theta must be `G` groups long, and vectors have 16 lanes.
+#[inline(always)]
+unsafe fn dots_of<L: Lanes32, F: Format, const G: usize>(
+    rows: &[*const f32; WORDS],
+    theta: &[f32],
+) -> [f32; WORDS] {
+    let mut thetas = [[L::splat(0.0); 2]; G];
+    for (group, theta_of) in thetas.iter_mut().enumerate() {
+        // SAFETY: the caller vouches for the group.
+        let at = theta.as_ptr().wrapping_add(group * TOGETHER);
+        *theta_of = unsafe { [L::load(at), L::load(at.wrapping_add(16))] };
+    }
+    let mut dots = [L::splat(0.0); WORDS];
+    for (dot, &row) in dots.iter_mut().zip(rows) {
+        let (mut upper, mut lower) = (L::splat(0.0), L::splat(0.0));
+        for (group, [t, u]) in thetas.into_iter().enumerate() {
+            // SAFETY: the caller vouches for the group.
+            let (x, y) = unsafe { F::load::<L>(row, group, 0) };
+            upper = x.mul_add(t, upper);
+            lower = y.mul_add(u, lower);
+        }
+        *dot = upper.add(lower);
+    }
+    L::sums_of_block(dots)
+}
+
+/// `out[k] += sum_w shares[w] * rows[w][k]` of a block of words.
+#[inline(always)]
+fn add_rows<L: Lanes32, F: Format>(rows: &[*const f32; WORDS], shares: &[f32], out: &mut [f32]) {
+    assert!(shares.len() == WORDS && out.len().is_multiple_of(TOGETHER));
+    let groups = out.len() / TOGETHER;
+    // SAFETY: rows and `out` have the same length, which is that many groups.
+    unsafe { by_groups!(L, groups, add_rows_of, add_rows_by_eight, (rows, shares, out)) }
+}
+
+/// Eight words and some topics at a time.
+///
+/// # Safety
+/// Rows must be as long as `out`, which is whole groups.
+#[inline(always)]
+unsafe fn add_rows_by_eight<L: Lanes32, F: Format>(
+    rows: &[*const f32; WORDS],
+    shares: &[f32],
+    out: &mut [f32],
+) {
+    for (rows, shares) in rows.chunks_exact(BLOCK).zip(shares.chunks_exact(BLOCK)) {
+        let mut weights = [L::splat(0.0); BLOCK];
+        for i in 0..BLOCK {
+            weights[i] = L::splat(shares[i]);
+        }
+        for group in 0..out.len() / TOGETHER {
+            for h in (0..16).step_by(L::N) {
+                // SAFETY: the caller vouches for the group; N divides 16.
+                unsafe {
+                    let to = out.as_mut_ptr().add(group * TOGETHER + h);
+                    let (mut a, mut b) = (L::load(to), L::load(to.add(16)));
+                    for i in 0..BLOCK {
+                        let (x, y) = F::load::<L>(rows[i], group, h);
+                        a = x.mul_add(weights[i], a);
+                        b = y.mul_add(weights[i], b);
+                    }
+                    a.store(to);
+                    b.store(to.add(16));
+                }
+            }
+        }
+    }
+}
+
+/// The same, word by word, with the sums of all topics in registers.
+///
+/// # Safety
+/// Rows and `out` must be `G` groups long, and vectors have 16 lanes.
+#[inline(always)]
+unsafe fn add_rows_of<L: Lanes32, F: Format, const G: usize>(
+    rows: &[*const f32; WORDS],
+    shares: &[f32],
+    out: &mut [f32],
+) {
+    let place = |group: usize| group * TOGETHER;
+    let mut sums = [[L::splat(0.0); 2]; G];
+    for (group, sums) in sums.iter_mut().enumerate() {
+        // SAFETY: the caller vouches for the group.
+        let at = out.as_ptr().wrapping_add(place(group));
+        *sums = unsafe { [L::load(at), L::load(at.wrapping_add(16))] };
+    }
+    for (&row, &share) in rows.iter().zip(shares) {
+        let share = L::splat(share);
+        for (group, [upper, lower]) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller vouches for the group.
+            let (x, y) = unsafe { F::load::<L>(row, group, 0) };
+            *upper = x.mul_add(share, *upper);
+            *lower = y.mul_add(share, *lower);
+        }
+    }
+    for (group, [upper, lower]) in sums.into_iter().enumerate() {
+        let to = out.as_mut_ptr().wrapping_add(place(group));
+        // SAFETY: the caller vouches for the group.
+        unsafe {
+            upper.store(to);
+            lower.store(to.wrapping_add(16));
         }
     }
 }

@@ -220,7 +220,7 @@ fn solve_as<L: Lanes32, F: Format>(
         done: 0,
     };
     if !is_warm && settings.max_iterations > 0 {
-        first_pass::<L, F>(words, slots, rows.inverse_sums(), &mut room.sums);
+        first_pass::<L, F>(words, slots, rows.inverse_sums(), &mut room.coef, &mut room.sums);
         for ((gamma, alpha), sum) in gamma.iter_mut().zip(alpha).zip(&room.sums[..]) {
             *gamma = alpha + sum;
         }

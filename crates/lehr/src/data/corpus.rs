@@ -1,10 +1,10 @@
 //! Where the entries of a corpus are kept: in memory, checked once, or in converted files, checked
-//! as they are handed out.
+//! when they are handed out for the first time.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Entry;
 use super::mapped::MappedDocs;
@@ -47,6 +47,8 @@ enum Storage {
         fault: OnceLock<(usize, String)>,
         /// Whether offsets were found that lead nowhere.
         lost: AtomicBool,
+        /// A bit per document: whether its entries were found to be good.
+        good: Vec<AtomicU64>,
     },
 }
 
@@ -80,7 +82,8 @@ impl Corpus {
         let mut starts = vec![0];
         files.iter().for_each(|(_, docs)| starts.push(starts[starts.len() - 1] + docs.n_docs()));
         let (fault, lost) = (OnceLock::new(), AtomicBool::new(false));
-        Corpus { storage: Storage::Files { files, starts, fingerprint, fault, lost }, sums }
+        let good = (0..starts[starts.len() - 1].div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Corpus { storage: Storage::Files { files, starts, fingerprint, fault, lost, good }, sums }
     }
 
     /// One corpus of several that are each in a file and have the same words.
@@ -129,21 +132,28 @@ impl Corpus {
             Storage::Memory { offsets, entries } => {
                 &entries[offsets[n] as usize..offsets[n + 1] as usize]
             }
-            Storage::Files { files, starts, fault, lost, .. } => {
+            Storage::Files { files, starts, fault, lost, good, .. } => {
                 // Offsets that go back could hand out the same entries for every document.
                 if lost.load(Ordering::Relaxed) {
                     return &[];
                 }
-                // A look at every entry costs little beside what is then done with it, and what
-                // indexes tables by word must be able to rely on it.
+                // What indexes tables by word must be able to rely on the entries. They are looked at once: a step
+                // asks for each document twice, and a fit for many epochs.
+                let (known, bit) = (&good[n / 64], 1 << (n % 64));
                 let (file, n) = place(starts, n);
                 let found = files[file].1.doc(n).ok_or_else(|| {
                     lost.store(true, Ordering::Relaxed);
                     "lies outside the entries".to_string()
                 });
-                let checked = found.and_then(|doc| match doc_fault(doc, self.sums.counts.len()) {
-                    None => Ok(doc),
-                    Some(text) => Err(text),
+                let checked = found.and_then(|doc| {
+                    if known.load(Ordering::Relaxed) & bit != 0 {
+                        return Ok(doc);
+                    }
+                    if let Some(text) = doc_fault(doc, self.sums.counts.len()) {
+                        return Err(text);
+                    }
+                    known.fetch_or(bit, Ordering::Relaxed);
+                    Ok(doc)
                 });
                 checked.unwrap_or_else(|text| {
                     let _ = fault.set((file, format!("document {} {text}", n + 1)));

@@ -40,8 +40,10 @@ pub struct Phase {
 /// on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sharding {
-    /// Items in a shard, the unit of parallel work.
+    /// Items in a shard, the unit of parallel work, at the most.
     pub items: usize,
+    /// The same at the least, where a small batch would have too few shards for many threads.
+    pub least: usize,
     /// Shards whose local results are held at once and gathered together.
     pub wave: usize,
 }
@@ -50,9 +52,17 @@ pub struct Sharding {
 pub const SHARD: usize = 512;
 
 impl Sharding {
+    /// Shards that a batch has at the least, unless they would have too few items.
+    const SHARDS: usize = 16;
+
+    /// Items in a shard of a batch of this many.
+    pub(crate) fn items_of(&self, batch: usize) -> usize {
+        batch.div_ceil(Self::SHARDS).clamp(self.least.min(self.items), self.items).max(1)
+    }
+
     /// For documents, which differ much in length: small shards keep all threads busy to the end. What is gathered
     /// together is a batch of the usual size, many times over.
-    pub(crate) const OF_DOCS: Self = Sharding { items: 32, wave: 128 };
+    pub(crate) const OF_DOCS: Self = Sharding { items: 32, least: 8, wave: 128 };
 
     /// For models that sum item by item: as many shards as fit into a cache, within reason.
     pub(crate) fn for_dense(layout: &Layout) -> Self {
@@ -60,6 +70,6 @@ impl Sharding {
         let affordable = IN_CACHE / (layout.n_rows * layout.raw_width).max(1);
         // All threads wait for each other between waves, which takes long where the machine is
         // shared; so waves are long.
-        Sharding { items: SHARD, wave: affordable.clamp(32, 256) }
+        Sharding { items: SHARD, least: SHARD, wave: affordable.clamp(32, 256) }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use crate::model::{Model, Sharding};
+use crate::model::Model;
 use crate::step::engine::part_of;
 
 /// How many shards a batch has, and where they begin.
 pub struct Shards {
-    sharding: Sharding,
+    /// Items in a shard.
+    size: usize,
+    /// Shards in a wave.
+    wave: usize,
     n_items: usize,
     /// Where the data are in parts, whose items do not share shards: where each shard begins, and its part.
     cuts: Option<Vec<(usize, u32)>>,
@@ -17,8 +20,9 @@ impl Shards {
     /// The shards of a batch of these items, `parts` being where the items of each part of the data begin.
     pub fn new<M: Model>(model: &M, items: &[u32], parts: &[usize]) -> Self {
         let (sharding, n_items) = (model.sharding(), items.len());
+        let (size, wave) = (sharding.items_of(n_items), sharding.wave);
         if parts.is_empty() {
-            return Shards { sharding, n_items, cuts: None };
+            return Shards { size, wave, n_items, cuts: None };
         }
         let mut cuts: Vec<(usize, u32)> = Vec::new();
         // The items of the last part that was found.
@@ -30,19 +34,19 @@ impl Shards {
                 within = parts[part]..parts.get(part + 1).copied().unwrap_or(usize::MAX);
                 cuts.push((place, part as u32));
             } else if let Some(&(first, part)) = cuts.last()
-                && place - first == sharding.items
+                && place - first == size
             {
                 cuts.push((place, part));
             }
         }
-        Shards { sharding, n_items, cuts: Some(cuts) }
+        Shards { size, wave, n_items, cuts: Some(cuts) }
     }
 
     /// How many.
     pub fn len(&self) -> usize {
         match &self.cuts {
             Some(cuts) => cuts.len(),
-            None => self.n_items.div_ceil(self.sharding.items),
+            None => self.n_items.div_ceil(self.size),
         }
     }
 
@@ -74,8 +78,8 @@ impl Shards {
             let end = cuts.get(shard + 1).map_or(self.n_items, |next| next.0);
             return cuts[shard].0..end;
         }
-        let begin = shard * self.sharding.items;
-        begin..(begin + self.sharding.items).min(self.n_items)
+        let begin = shard * self.size;
+        begin..(begin + self.size).min(self.n_items)
     }
 
     /// The same of some shards.
@@ -84,12 +88,12 @@ impl Shards {
     }
 
     pub(super) fn largest_wave(&self) -> usize {
-        self.len().min(self.sharding.wave)
+        self.len().min(self.wave)
     }
 
     /// The shards that are gathered together, wave after wave.
     pub fn waves(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (n, wave) = (self.len(), self.sharding.wave);
+        let (n, wave) = (self.len(), self.wave);
         (0..n).step_by(wave.max(1)).map(move |first| first..(first + wave).min(n))
     }
 }

@@ -175,15 +175,12 @@ impl Model for Lda {
     }
 
     fn support(&self, data: &Docs, items: &[u32], rows: &mut RowSet) {
-        let mut words = Vec::new();
-        rows.collect(|touch| {
+        rows.collect_from(items, |items, rows| {
             for (i, &n) in items.iter().enumerate() {
                 if let Some(&soon) = items.get(i + 2) {
                     data.prefetch(soon as usize);
                 }
-                words.clear();
-                words.extend(data.doc(n as usize).iter().map(|entry| entry.word));
-                touch(&words);
+                data.doc(n as usize).iter().for_each(|entry| rows.add(entry.word));
                 Dataset::release(data, 1);
             }
         });

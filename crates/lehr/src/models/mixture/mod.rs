@@ -279,7 +279,7 @@ impl Model for Mixture {
         let usual = Sharding::for_dense(&self.layout());
         // Longer shards have more items of which the same values are missing, and those are worked off together.
         let items = if self.gaps { 4 * usual.items } else { usual.items };
-        Sharding { items, ..usual }
+        Sharding { items, least: items, ..usual }
     }
 
     fn sort_components(&self, lambda: &mut Lambda) {
