@@ -147,7 +147,7 @@ def test_negative_counts_and_empty_corpora_are_refused(counts):
         LatentDirichletAllocation(priors="learned").fit(np.zeros((5, 4)))
     with pytest.raises(SettingError, match="max_iter = -1"):
         LatentDirichletAllocation(3, max_iter=-1).fit(counts)
-    with pytest.raises(ValueError, match="topics to begin with are 2 x 10"):
+    with pytest.raises(ValueError, match="initial topics are 2 x 10"):
         LatentDirichletAllocation(3, init_components=np.ones((2, 10))).fit(counts)
 
 

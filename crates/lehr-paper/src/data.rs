@@ -71,7 +71,7 @@ impl Public {
     pub fn check_rows(&self, path: &Path, found: usize) -> anyhow::Result<()> {
         if found != self.rows {
             bail!(
-                "{}: {found} rows, but {} has {}; get it anew: {}",
+                "{}: {found} rows, but {} has {}; download it again: {}",
                 path.display(),
                 self.name,
                 self.rows,

@@ -62,7 +62,7 @@ pub fn check_shard(py: Python<'_>, folder: PathBuf, shard: usize) -> PyResult<()
     computed(py, 1, || {
         let folder = ShardFolder::open(&folder)?;
         if shard >= folder.n_shards() {
-            return Err(Error::config("shard", shard, "the folder has not as many"));
+            return Err(Error::config("shard", shard, "the folder has fewer"));
         }
         folder.check(shard)
     })

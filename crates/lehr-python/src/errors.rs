@@ -109,7 +109,7 @@ pub fn broken(panic: Box<dyn Any + Send>) -> PyErr {
         .map(String::as_str)
         .or(panic.downcast_ref::<&str>().copied())
         .unwrap_or("no reason given");
-    let message = format!("a mistake in lehr, which is worth a report: {text}");
+    let message = format!("internal error in lehr, please report it: {text}");
     Python::attach(|py| made(py, "BrokenError", (message,)))
 }
 

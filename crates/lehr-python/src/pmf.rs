@@ -30,7 +30,7 @@ fn begins(
     _shape: (usize, usize),
     _values: &[f64],
 ) -> lehr::Result<State> {
-    Err(lehr::Error::data("a matrix factorisation begins at random; there is nothing to give"))
+    Err(lehr::Error::data("a matrix factorisation starts at random; initial values cannot be given"))
 }
 
 /// The names of a side: an array of int64, or a list of texts.

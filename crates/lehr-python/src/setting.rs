@@ -134,7 +134,10 @@ fn allowed(text: &str) -> String {
     let text = quoted.map_or(text, |(_, rest)| rest.strip_prefix(':').unwrap_or(rest).trim_start());
     let whole = ["u8", "u16", "u32", "u64", "usize"].iter().any(|kind| text.ends_with(kind));
     if whole && text.starts_with("invalid ") {
-        return "is out of range; must be a whole number that is not as large".into();
+        return match text.contains("integer '-") {
+            true => "is out of range; must not be negative".into(),
+            false => "is out of range; the number is too large for this setting".into(),
+        };
     }
     text.into()
 }

@@ -149,7 +149,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The most bytes that it can hold, unpacked; nobody knows for a pipe. What a header promises can be held
+    /// The most bytes that it can hold, unpacked; `None` for a pipe. What a header promises can be held
     /// against it.
     pub(super) fn most_bytes(&self) -> Option<u64> {
         match &self.file {
