@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 # The estimators by the names that runs call their models. A class is here as soon as its file is imported.
 ESTIMATORS = {}
-# Beside the run: the parameters that its record does not have, or has as the last fit needed them.
+# An auxiliary file of the run: the parameters that its record does not have, or has as the last fit needed them.
 PARAMETERS = "estimator.json"
-# How a value of a parameter that had another name is said now.
+# The present names of values that had another name.
 _CONVERTED = {"quench": lambda share: 1.0 - share}
 
 
@@ -89,7 +89,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A class that somebody derives from an estimator inherits its counterpart, and takes no runs from it.
+        # A class that a user derives from an estimator inherits its counterpart, and takes no runs from it.
         if cls.__dict__.get("_core_class") is not None:
             ESTIMATORS.update(dict.fromkeys(cls._core_class.names, cls))
         if cls._model is None or "__init__" not in cls.__dict__:
@@ -200,7 +200,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         )
 
     def _note(self, **found):
-        """Sets attributes that a fit has found; nobody else can."""
+        """Sets attributes that a fit has found; users cannot set them."""
         self.__dict__.update(frozen(found))
 
     def __setattr__(self, name, value):
@@ -229,7 +229,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         return bounds, float(bounds[-1]) if known else float("nan")
 
     def _warn_if_not_converged(self):
-        # Without a pass there is only the start, and whoever asks for that knows.
+        # Without a pass there is only the start, and that was asked for.
         if self.max_iter and not self.converged_ and self._outcome["stop"] == "steps":
             warnings.warn(
                 "Best performing initialization did not converge. Try different init parameters, or increase "

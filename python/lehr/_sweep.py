@@ -28,7 +28,7 @@ class Sweep(dict[str, np.ndarray]):
     to learn; `in_use`, how many components or dimensions are in use where that may be fewer; `bound`, the best of the
     starts, and `bound_sd`, the starts' standard deviation; `heldout`, the mean score of what was held out (log density of
     an item or rating, completion of a document's words, in nats), and `heldout_se`, its standard error over the folds;
-    `rmse` for ratings; `seconds`; `alike`, whether a row cannot be told from the best; and `recommended`.
+    `rmse` for ratings; `seconds`; `alike`, whether a row cannot be distinguished from the best; and `recommended`.
 
     Attributes
     ----------

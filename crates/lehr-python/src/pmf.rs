@@ -33,7 +33,7 @@ fn begins(
     Err(lehr::Error::data("a matrix factorisation starts at random; initial values cannot be given"))
 }
 
-/// The names of a side: an array of int64, or a list of texts.
+/// The names of a side: an array of int64, or a list of strings.
 fn names<'py>(py: Python<'py>, ids: &Ids) -> PyResult<Bound<'py, PyAny>> {
     match ids.integers() {
         Some(all) => Ok(vector(py, all.to_vec())),
