@@ -84,6 +84,17 @@ def test_the_page_does_what_it_shows(page, tmp_path, monkeypatch):
         assert (DOCS / "pictures" / picture).exists()
 
 
+def test_the_data_to_try_are_all_that_commands_need(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("guide/install.md", (DOCS / "guide/install.md").read_text(encoding="utf-8"))
+    commands = [line for page in [ROOT / "README.md", *(DOCS / page for page in PAGES)]
+                for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("$ lehr ")]
+    assert len(commands) > 50
+    for command in commands:
+        for name in re.findall(r"(?<!-o )\b[\w-]+\.(?:csv|jsonl|dat|txt)\b", command.split("#")[0]):
+            assert (tmp_path / name).exists(), f"{command}: {name} is not among the data to try"
+
+
 def test_links_lead_somewhere():
     pages = [*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *DOCS.glob("*/*.md"), *ROOT.glob("benchsuite/runs/*/*.md")]
     assert len(pages) > 25
