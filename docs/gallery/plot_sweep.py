@@ -20,8 +20,8 @@ found = lehr.sweep(mixture, X, n_components=range(1, 8))
 print(found)
 
 # %%
-# Error bars are standard errors over five folds. A filled point cannot be distinguished from the best, and the ring is the
-# recommendation: 178 wines came from three growers.
+# Error bars are standard errors over five folds. A filled point cannot be distinguished from the best, and the
+# ring is the recommendation: 178 wines came from three growers.
 
 found.plot()
 plt.show()

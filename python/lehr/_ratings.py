@@ -15,8 +15,8 @@ ROLES = ("user", "item", "rating")
 def columns_of(X, wanted, matrix, roles=ROLES):
     """The columns of a data frame that have these roles: those that are `wanted`, or by their usual names.
 
-    None if X is no data frame, or if it is a `matrix`. What is neither is refused: a matrix that was not meant as one gives
-    a model of nothing.
+    None if X is no data frame, or if it is a `matrix`. What is neither is refused: a matrix that was not meant as one
+    gives a model of nothing.
     """
     there = [] if matrix else list(_column_names(X))
     if not there:

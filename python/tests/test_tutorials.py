@@ -8,6 +8,7 @@ only the number of lines is compared.
 
 import contextlib
 import io
+import itertools
 import re
 from itertools import zip_longest
 from pathlib import Path
@@ -91,8 +92,10 @@ def test_the_data_to_try_are_all_that_commands_need(tmp_path, monkeypatch):
                 for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("$ lehr ")]
     assert len(commands) > 50
     for command in commands:
-        for name in re.findall(r"(?<!-o )\b[\w-]+\.(?:csv|jsonl|dat|txt)\b", command.split("#")[0]):
-            assert (tmp_path / name).exists(), f"{command}: {name} is not among the data to try"
+        words = command.split("#")[0].split()
+        for before, word in itertools.pairwise(words):
+            if before != "-o" and word.endswith((".csv", ".jsonl", ".dat", ".txt")):
+                assert (tmp_path / word).exists(), f"{command}: {word} is not among the data to try"
 
 
 def test_links_lead_somewhere():
