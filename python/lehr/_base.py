@@ -33,7 +33,7 @@ from ._settings import (
 )
 from ._verbose import Bar
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
-from .errors import LehrError, RunError
+from .errors import LehrError, RunError, told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -169,13 +169,26 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         texts = [as_json(setting) for setting in settings]
         core = None
         try:
-            core, exception = self._translated(call, data, *texts, watch=watch.wanted, **begin)
+            core, exception, notes = self._translated(call, data, *texts, watch=watch.wanted, **begin)
         finally:
             watch.ends(core and json.loads(core.result() or "{}").get("stop"))
         self._take(core)
         if exception is not None and not isinstance(exception, EnoughSteps):
             raise exception
+        self._warn_of(notes, data, X)
         return self
+
+    def _warn_of(self, notes, data, X):
+        """Warns of what a fit has noted, but for what its data and its model are asked for themselves."""
+        known = [note for source in (data, self._core) if hasattr(source, "notes") for note in source.notes()]
+        for note in notes:
+            if note not in known:
+                message = told(self._noted(note), _data.is_path(X), self._names, self._values)
+                warnings.warn(message, UserWarning, stacklevel=level_of_caller())
+
+    def _noted(self, note):
+        """The parts of a note, with the parameters that the user has set."""
+        return note
 
     def _translated(self, call, *args, **kwargs):
         """Calls the compiled part; its errors call settings by their names here."""

@@ -298,6 +298,13 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             **given,
         )
 
+    def _noted(self, note):
+        # The step size comes of two parameters of scikit-learn's.
+        if self.step_size is not None:
+            return note
+        own = ("setting", "learning_decay", str(self.learning_decay))
+        return [own if tuple(part[:2]) == ("setting", "step_size") else part for part in note]
+
     def _total(self):
         """N, for `partial_fit`."""
         total = real("total_samples", self.total_samples)

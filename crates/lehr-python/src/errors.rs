@@ -37,6 +37,14 @@ pub fn parts<'py>(py: Python<'py>, message: &Advice) -> PyResult<Bound<'py, PyLi
     Ok(list)
 }
 
+/// Messages in parts, as [`parts`] makes them.
+pub type Notes = Vec<Py<PyList>>;
+
+/// Notes of a fit in parts.
+pub fn listed(py: Python<'_>, notes: &[Advice]) -> PyResult<Notes> {
+    notes.iter().map(|note| parts(py, note).map(Bound::unbind)).collect()
+}
+
 /// The exception that says what this error says, in parts that an estimator can name in its own way.
 fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
     let message = error.message();
