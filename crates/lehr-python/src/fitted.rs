@@ -16,7 +16,7 @@ pub fn model_name(path: std::path::PathBuf) -> PyResult<String> {
     raised(RunDirectory::open(&path).and_then(|directory| directory.model_name()))
 }
 
-/// Writes a file beside a run as the run's own are written: whole, or not at all.
+/// Writes an auxiliary file of a run as the run's own are written: whole, or not at all.
 #[pyfunction]
 pub fn write_whole(path: std::path::PathBuf, text: &str) -> PyResult<()> {
     raised(lehr::write::whole(&path, text.as_bytes()))

@@ -58,7 +58,7 @@ type ListArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, 
 
 #[pymethods]
 impl Pmf {
-    /// Factors and what was learned beside them, as the checkpoint names them; ids and the mean rating.
+    /// Factors and what was learned with them, as the checkpoint names them; ids and the mean rating.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let model = &self.fitted.model;
         let arrays = computed(py, 1, || Ok(model.readable(self.fitted.lambda())))?;

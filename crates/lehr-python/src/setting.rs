@@ -120,14 +120,14 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
                 Some(other) => other.to_string(),
             };
             let text = error.into_inner().to_string().replace('`', "'");
-            // The place in a line that nobody wrote says nothing.
+            // The place in generated JSON says nothing.
             let text = text.split(" at line ").next().unwrap_or(&text);
             Wrong { allowed: allowed(text), field, value }
         },
     )
 }
 
-/// What is allowed, in the words of whoever has read the value.
+/// What is allowed, in the words of what has read the value.
 fn allowed(text: &str) -> String {
     // The value is told already, as it was written.
     let quoted = text.strip_prefix('\'').and_then(|rest| rest.split_once('\''));

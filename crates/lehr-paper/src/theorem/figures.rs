@@ -1,4 +1,4 @@
-//! The figures: distance, skewness and kurtosis against tau, distance against |S|, each beside its prediction.
+//! The figures: distance, skewness and kurtosis against tau, distance against |S|, each with its prediction.
 
 use lehr_plot::{Colour, Figure, Legend, Panel, Series};
 

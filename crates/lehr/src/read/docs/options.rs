@@ -240,7 +240,7 @@ choices! {
 }
 
 choices! {
-    /// A language whose function words are known, beside English.
+    /// A language other than English whose function words are known.
     pub enum Language {
         /// Dutch.
         Dutch = "dutch",
