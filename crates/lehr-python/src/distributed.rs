@@ -263,10 +263,7 @@ pub fn resume_on<M: OnShards>(
 }
 
 /// What Python has raised while it carried messages, in place of what the fit made of it.
-fn finish<T>(
-    done: PyResult<Watched<T>>,
-    slot: Mutex<Option<PyErr>>,
-) -> PyResult<Watched<T>> {
+fn finish<T>(done: PyResult<Watched<T>>, slot: Mutex<Option<PyErr>>) -> PyResult<Watched<T>> {
     match (done, slot.into_inner().unwrap_or_else(PoisonError::into_inner)) {
         (Err(_), Some(raised)) => Err(raised),
         (done, _) => done,

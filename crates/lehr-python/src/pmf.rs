@@ -30,7 +30,9 @@ fn begins(
     _shape: (usize, usize),
     _values: &[f64],
 ) -> lehr::Result<State> {
-    Err(lehr::Error::data("a matrix factorisation starts at random; initial values cannot be given"))
+    Err(lehr::Error::data(
+        "a matrix factorisation starts at random; initial values cannot be given",
+    ))
 }
 
 /// The names of a side: an array of int64, or a list of strings.

@@ -134,10 +134,15 @@ fn allowed(text: &str) -> String {
     let text = quoted.map_or(text, |(_, rest)| rest.strip_prefix(':').unwrap_or(rest).trim_start());
     let whole = ["u8", "u16", "u32", "u64", "usize"].iter().any(|kind| text.ends_with(kind));
     if whole && text.starts_with("invalid ") {
-        return match text.contains("integer '-") {
-            true => "is out of range; must not be negative".into(),
-            false => "is out of range; the number is too large for this setting".into(),
+        let why = if text.starts_with("invalid type") {
+            // A fraction, or more than fits into 64 bits.
+            "must be a whole number that fits this setting"
+        } else if text.contains("integer '-") {
+            "must not be negative"
+        } else {
+            "the number is too large for this setting"
         };
+        return format!("is out of range; {why}");
     }
     text.into()
 }
