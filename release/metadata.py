@@ -7,7 +7,8 @@ prints that section.
 The address of the repository has one home, `repository` in Cargo.toml. Here it is copied to where no tool can look it up:
 the URLs of pyproject.toml, the READMEs of the crates, and the files for people who report or cite. The version has the
 same home. `python/README.md`, the page of the Python package, is README.md with every relative link and picture made
-absolute, since a registry shows the page without the repository around it.
+absolute, since a registry shows the page without the repository around it, and with the commands of those who install
+packages in place of those of a checkout.
 """
 
 import re
@@ -22,6 +23,19 @@ ADDRESS = re.compile(r"https://github\.com/[A-Za-z0-9-]+/lehr(?![A-Za-z0-9._-])"
 LINK = re.compile(r"(!?)(\[(?:[^\[\]]|\[[^\[\]]*\])*\])\(([^()\s]+)\)")
 FENCE = re.compile(r"^(```|~~~)")
 HEAD = "<!-- Made of README.md by release/metadata.py: links lead to the repository. -->\n"
+# What README.md says to readers of a checkout, and what the page says instead.
+INSTEAD = [
+    (
+        "pip install .                           # the Python package and the command `lehr` (needs cargo)\n"
+        "cargo install --path crates/lehr-cli    # the command alone\n",
+        "pip install lehr            # the Python package and the command `lehr`\n"
+        "cargo install lehr-cli      # the command alone\n",
+    ),
+    (
+        "See it work without any data, or run every test:\n\n```console\n$ cargo run --release -- demo\n$ ./check\n```\n",
+        "See it work without any data:\n\n```console\n$ lehr demo\n```\n",
+    ),
+]
 
 
 def home():
@@ -62,7 +76,7 @@ def absolute(markdown, address, version):
 
 def copies(address, version):
     """Yield each file that has to follow, with the text it should have."""
-    yield PAGE, HEAD + absolute((ROOT / "README.md").read_text(encoding="utf-8"), address, version)
+    yield PAGE, page(address, version)
     files = [Path("pyproject.toml"), Path("CITATION.cff"), Path("SECURITY.md")]
     files += [path.relative_to(ROOT) for path in sorted(ROOT.glob("crates/*/README.md"))]
     files += [path.relative_to(ROOT) for path in sorted((ROOT / ".github").glob("**/*.yml"))]
@@ -71,6 +85,16 @@ def copies(address, version):
         if path.name == "CITATION.cff":
             text = re.sub(r"^version: .*$", f"version: {version}", text, flags=re.MULTILINE)
         yield path, text
+
+
+def page(address, version):
+    """Return the page of the Python package."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for checkout, package in INSTEAD:
+        if text.count(checkout) != 1:
+            raise SystemExit(f"README.md: has changed where the package's page differs; see INSTEAD: {checkout!r}")
+        text = text.replace(checkout, package)
+    return HEAD + absolute(text, address, version)
 
 
 def changes(tag):

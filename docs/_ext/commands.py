@@ -59,7 +59,7 @@ def main(folder):
     tree = "\n".join(name for name, _ in found)
     index = (
         "# Commands\n\nWhat `lehr COMMAND --help` prints, for every command. `-h` prints less of it, `lehr man DIR` writes "
-        "manual pages,\nand `lehr completions SHELL` what a shell completes flags and their values by.\n\n"
+        "manual pages,\nand `lehr completions SHELL` a completion script.\n\n"
         f"| command | what it does |\n|---|---|\n{rows}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
     )
     (folder / "index.md").write_text(index, encoding="utf-8")

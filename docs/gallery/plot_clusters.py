@@ -3,7 +3,7 @@ Clusters without knowing how many
 =================================
 
 With its default prior, a Dirichlet process, a mixture of up to ten components uses as many as the data need. Two
-measurements of 150 irises: the fit is not told that there are three kinds.
+measurements of 150 irises: the fit does not know that there are three kinds.
 """
 
 import lehr

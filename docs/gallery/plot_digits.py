@@ -3,7 +3,7 @@ Handwritten digits
 ==================
 
 1,797 pictures of 8 x 8 pixels. A mixture in the space of the first 20 principal components sorts them into groups; each is
-shown by its mean, largest first. Nobody said which picture is which digit.
+shown by its mean, largest first. The fit does not know which picture is which digit.
 """
 
 import lehr

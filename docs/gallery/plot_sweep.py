@@ -3,7 +3,7 @@ How many components?
 ====================
 
 `lehr.sweep` fits several sizes, scores each on parts of the data that it has not seen, and recommends the simplest one
-that cannot be told from the best.
+that cannot be distinguished from the best.
 """
 
 import lehr
@@ -20,8 +20,8 @@ found = lehr.sweep(mixture, X, n_components=range(1, 8))
 print(found)
 
 # %%
-# Error bars are standard errors over five folds. A filled point cannot be told from the best one, and the ring is the
-# recommendation: 178 wines came from three growers.
+# Error bars are standard errors over five folds. A filled point cannot be distinguished from the best, and the
+# ring is the recommendation: 178 wines came from three growers.
 
 found.plot()
 plt.show()

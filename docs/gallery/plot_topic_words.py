@@ -2,7 +2,7 @@
 Topics of texts, with seed words
 ================================
 
-The documents are the help texts of scipy, which everybody who runs this has. Seed words say what two of the topics
+The documents are scipy's docstrings. Seed words say what two of the topics
 are to be about; the other four are free.
 """
 

@@ -33,7 +33,7 @@ from ._settings import (
 )
 from ._verbose import Bar
 from ._watch import CallbackSupportMixin, EnoughSteps, Watch, level_of_caller
-from .errors import LehrError, RunError
+from .errors import LehrError, RunError, told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 # The estimators by the names that runs call their models. A class is here as soon as its file is imported.
 ESTIMATORS = {}
-# Beside the run: the parameters that its record does not have, or has as the last fit needed them.
+# An auxiliary file of the run: the parameters that its record does not have, or has as the last fit needed them.
 PARAMETERS = "estimator.json"
-# How a value of a parameter that had another name is said now.
+# The present names of values that had another name.
 _CONVERTED = {"quench": lambda share: 1.0 - share}
 
 
@@ -89,7 +89,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A class that somebody derives from an estimator inherits its counterpart, and takes no runs from it.
+        # A class that a user derives from an estimator inherits its counterpart, and takes no runs from it.
         if cls.__dict__.get("_core_class") is not None:
             ESTIMATORS.update(dict.fromkeys(cls._core_class.names, cls))
         if cls._model is None or "__init__" not in cls.__dict__:
@@ -169,13 +169,26 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         texts = [as_json(setting) for setting in settings]
         core = None
         try:
-            core, exception = self._translated(call, data, *texts, watch=watch.wanted, **begin)
+            core, exception, notes = self._translated(call, data, *texts, watch=watch.wanted, **begin)
         finally:
             watch.ends(core and json.loads(core.result() or "{}").get("stop"))
         self._take(core)
         if exception is not None and not isinstance(exception, EnoughSteps):
             raise exception
+        self._warn_of(notes, data, X)
         return self
+
+    def _warn_of(self, notes, data, X):
+        """Warns of what a fit has noted, but for what its data and its model are asked for themselves."""
+        known = [note for source in (data, self._core) if hasattr(source, "notes") for note in source.notes()]
+        for note in notes:
+            if note not in known:
+                message = told(self._noted(note), _data.is_path(X), self._names, self._values)
+                warnings.warn(message, UserWarning, stacklevel=level_of_caller())
+
+    def _noted(self, note):
+        """The parts of a note, with the parameters that the user has set."""
+        return note
 
     def _translated(self, call, *args, **kwargs):
         """Calls the compiled part; its errors call settings by their names here."""
@@ -200,7 +213,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         )
 
     def _note(self, **found):
-        """Sets attributes that a fit has found; nobody else can."""
+        """Sets attributes that a fit has found; users cannot set them."""
         self.__dict__.update(frozen(found))
 
     def __setattr__(self, name, value):
@@ -229,7 +242,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         return bounds, float(bounds[-1]) if known else float("nan")
 
     def _warn_if_not_converged(self):
-        # Without a pass there is only the start, and whoever asks for that knows.
+        # Without a pass there is only the start, and that was asked for.
         if self.max_iter and not self.converged_ and self._outcome["stop"] == "steps":
             warnings.warn(
                 "Best performing initialization did not converge. Try different init parameters, or increase "

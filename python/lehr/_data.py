@@ -125,10 +125,10 @@ def _weights(sample_weight, n):
 
 
 def texts(name, values):
-    """`values` as a list of texts: names for columns."""
+    """`values` as a list of strings: names for columns."""
     found = [value for value in np.asarray(values, dtype=object).ravel().tolist() if isinstance(value, str)]
     if len(found) != np.size(values) or isinstance(values, str):
-        raise SettingError(name, repr(values)[:60], "must be a list of texts, one for each column")
+        raise SettingError(name, repr(values)[:60], "must be a list of strings, one for each column")
     return found
 
 

@@ -35,7 +35,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     Parameters, attributes and methods up to `random_state` have the names and meanings of
     :class:`sklearn.decomposition.LatentDirichletAllocation`, and so have the defaults: priors of 1 / n_components that
     stay as they are. ``priors="learned"`` is what the command line does and what predicts better: alpha and eta are
-    learned, and batches begin tempered.
+    learned, and batches start tempered.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         What the fits of a search are chosen by: their bound, or the score of the documents held out (`holdout`).
     priors : {'scikit-learn', 'learned'}, default='scikit-learn'
         What holds where the priors and the three below are None: scikit-learn's rule, or alpha (one for each topic) and
-        eta are learned and batches begin tempered.
+        eta are learned and batches start tempered.
     learn_doc_topic_prior : {'no', 'symmetric', 'asymmetric'}, default=None
         Whether alpha is learned, as one number or one for each topic. None is what `priors` says.
     learn_topic_word_prior : bool, default=None
@@ -100,7 +100,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     seed_words : dict, default=None
         Words that topics have by their prior, to the end of the fit: a dict of names, and for each a list of words or a
         dict of words and strengths; the first one is topic 0. A word may be in several, and a word that is not in the
-        vocabulary is told by a warning. Words are those of `feature_names`, of a data frame or of a file, or the
+        vocabulary raises a warning. Words are those of `feature_names`, of a data frame or of a file, or the
         numbers of columns where there are none.
     seed_strength : float, default=None
         How strong seed words are: N adds each seed word N times as often as the documents contain it. None is 1.
@@ -109,12 +109,12 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         '2:0.3' (over 30 %), '2:20' (over 20 steps) or 'off'. None is what `priors` says: 'off', or 2 with batches.
         `partial_fit` has none.
     warm : bool, default=False
-        Documents begin where their last visit ended, which is faster in later passes; not in the first 30, until topics
+        Documents start where their last visit ended, which is faster in later passes; not in the first 30, until topics
         have formed.
     exact : bool, default=False
         Double precision and no shortcuts in local steps: slower, for checks.
     init_components : array-like of shape (n_components, n_features), default=None
-        The topics' parameters to begin with; None is random.
+        The initial parameters of the topics; None is random.
     holdout : float, default=0
         Documents to hold out and score during the fit: a count, or a share below 1.
     time_limit : float, default=None
@@ -298,6 +298,13 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             **given,
         )
 
+    def _noted(self, note):
+        # The step size comes of two parameters of scikit-learn's.
+        if self.step_size is not None:
+            return note
+        own = ("setting", "learning_decay", str(self.learning_decay))
+        return [own if tuple(part[:2]) == ("setting", "step_size") else part for part in note]
+
     def _total(self):
         """N, for `partial_fit`."""
         total = real("total_samples", self.total_samples)
@@ -355,7 +362,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             Not used, present here for API consistency by convention.
         feature_names : array-like of str, default=None
             The words, such as ``vectorizer.get_feature_names_out()``, for pictures and for what `save` writes. A data
-            frame and a file have them, a matrix has not; `save` takes them as well.
+            frame and a file have them, a matrix lacks them; `save` takes them as well.
 
         Returns
         -------

@@ -148,7 +148,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         X : array-like or sparse matrix of shape (n_documents, n_features), default=None
             Documents to show: those that each topic has most of. They become part of the file.
         texts : list of str of length n_documents, default=None
-            The texts of `X`, of which the page shows the beginnings; without them it shows words.
+            The texts of `X`, of which the page shows the first words; without them it shows words.
         feature_names : array-like of str of shape (n_features,), default=None
             The words, e.g. those of a vectorizer; without them words are numbers, unless `X` had names in `fit`.
         """

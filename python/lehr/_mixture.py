@@ -62,7 +62,7 @@ class BayesianGaussianMixture(MixtureReadout, DensityMixin, Fitting):
     n_init : int, default=1
         How many starts to try; the best by bound is kept.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data', 'merge'} or array, default='kmeans'
-        Where a fit begins. An array of shape (n_samples, n_components) holds the responsibilities to begin with.
+        How a fit starts. An array of shape (n_samples, n_components) holds the initial responsibilities.
         'kmeans' is k-means from one k-means++ start, 'k-means++' its seeds alone; see `init_units`.
         'merge' cuts the data into pieces and joins them while the evidence rises, to n_components or fewer.
     weight_concentration_prior_type : {'dirichlet_process', 'dirichlet_distribution'}, \
@@ -83,7 +83,7 @@ default='dirichlet_process'
     random_state : int, RandomState instance or None, default=None
         An int is the seed, as on the command line.
     warm_start : bool, default=False
-        `fit` begins where the last one ended, with its priors.
+        `fit` starts where the last one ended, with its priors.
     verbose : int, default=0
         1 prints scikit-learn's lines: every start, every `verbose_interval` passes and how it ended; 2 also how long they
         took, and the bound.
@@ -369,7 +369,7 @@ covariance_prior_ : float or ndarray
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from more items, in one pass over them (SVI, or SVI+ with `effective_batch_size`).
 
-        The first call begins with these items: units, priors and start come from them. The bound is not evaluated:
+        The first call starts with these items: units, priors and start come from them. The bound is not evaluated:
         `lower_bound_` is NaN afterwards.
 
         Parameters

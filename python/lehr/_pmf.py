@@ -38,7 +38,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
       zeros included;
     - a dense array, in which NaN stands for what is not rated;
     - a data frame (pandas, polars, pyarrow) with a column for each of user, item and rating, whose ids are integers,
-      texts or categories; or, with ``matrix=True``, with a row for each user and a column for each item;
+      strings or categories; or, with ``matrix=True``, with a row for each user and a column for each item;
     - the path of a file of ratings that the command line reads.
 
     Parameters
@@ -57,7 +57,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     prior_variance : float, default=None
         The prior variance of the factors; None is the standard deviation of the ratings.
     noise_variance : float, default=None
-        The variance of a rating around its mean, to begin with; None is that of the ratings.
+        The initial variance of a rating around its mean; None is that of the ratings.
     learn_noise : bool, default=True
         Whether the noise is learned.
     ard : bool, default=True
@@ -382,7 +382,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         check_is_fitted(self, "_core")
         d = self._n_features_out
         if is_path(X):
-            raise DataError("the factors of a file's users are not told; read it into a data frame")
+            raise DataError("the factors of a file's users are not returned; read it into a data frame")
         X = collected(X)
         columns = self._columns(X)
         if columns is not None:

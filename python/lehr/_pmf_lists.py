@@ -125,7 +125,7 @@ class PmfLists:
         Returns
         -------
         items : ndarray of shape (n,), or (n_users, n)
-            The ids of the items. Where a user has fewer items left than others, -1, or None among texts.
+            The ids of the items. Where a user has fewer items left than others, -1, or None among strings.
         ratings : ndarray of the same shape
             Their expected ratings. Only if `return_ratings`.
         std : ndarray of the same shape

@@ -15,8 +15,8 @@ ROLES = ("user", "item", "rating")
 def columns_of(X, wanted, matrix, roles=ROLES):
     """The columns of a data frame that have these roles: those that are `wanted`, or by their usual names.
 
-    None if X is no data frame, or if it is a `matrix`. What is neither is refused: a matrix that nobody meant gives
-    a model of nothing.
+    None if X is no data frame, or if it is a `matrix`. What is neither is refused: a matrix that was not meant as one
+    gives a model of nothing.
     """
     there = [] if matrix else list(_column_names(X))
     if not there:
@@ -48,14 +48,14 @@ def _column_names(X):
 
 
 def names(values):
-    """Ids as the compiled part takes them: an array of int64, or a list of texts."""
+    """Ids as the compiled part takes them: an array of int64, or a list of strings."""
     array = np.atleast_1d(np.asarray(values))
     if array.ndim != 1:
         raise DataError(f"ids are a list, and these have shape {array.shape}")
     if array.dtype.kind == "f" and np.equal(np.mod(array, 1), 0).all():
-        array = array.astype(np.int64)  # what pandas makes of integers beside a gap that is gone
+        array = array.astype(np.int64)  # what pandas makes of integers next to a gap that is gone
     if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
-        raise DataError(f"an id is {array.max()}; ids that are integers are below 2**63; make texts of them")
+        raise DataError(f"an id is {array.max()}; ids that are integers are below 2**63; make strings of them")
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array, dtype=np.int64)
     return [_text(value) for value in array.tolist()]
@@ -73,7 +73,7 @@ def pairs(users, items):
 
 
 def _text(name):
-    """An id among texts, as a text."""
+    """An id among strings, as a string."""
     if isinstance(name, float) and name.is_integer():
         name = int(name)
     if isinstance(name, (str, int)):

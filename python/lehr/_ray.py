@@ -18,7 +18,7 @@ _FIRST = 600.0
 # Without a deadline of the user's, a worker is given up that takes N times as long as is usual, and at least so
 # many seconds.
 _TIMES, _LEAST = 10.0, 30.0
-# A worker is told of that takes N times as long as the others, and this many seconds more.
+# A worker is reported that takes N times as long as the others, and this many seconds more.
 _STRAGGLES, _STRAGGLES_BY = 3.0, 1.0
 # This many workers may be lost in one round before that is taken for more than bad luck.
 _LOSSES = 5
@@ -307,7 +307,7 @@ class Crew:
         self._load(slot)
 
     def _give_up_round(self):
-        """Drops a round that a stop has cut short; a worker that is still at it does it for nobody."""
+        """Drops a round that a stop has cut short; a worker that is still at it works for nothing."""
         self.jobs, self.replies, self.common = {}, [], None
 
     def _note(self, seconds, replies):

@@ -32,7 +32,7 @@ def _words(name, words):
     for word in words:
         number = isinstance(word, numbers.Integral) and not isinstance(word, bool)
         if not (number or isinstance(word, str)):
-            raise SettingError("seed_words", repr({name: word})[:60], "words are texts, or numbers of columns")
+            raise SettingError("seed_words", repr({name: word})[:60], "words are strings, or numbers of columns")
         entry = {"word": str(word)}
         if strengths.get(word) is not None:
             entry["strength"] = real("seed_words", strengths[word])

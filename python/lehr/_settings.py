@@ -100,7 +100,7 @@ def as_json(settings):
 
 
 def plain_json(parameters):
-    """Parameters as JSON, without those that are more than numbers, texts or a few of them: arrays, generators."""
+    """Parameters as JSON, without those that are more than numbers, strings or a few of them: arrays, generators."""
     plain = {}
     for name, value in parameters.items():
         value = value.item() if isinstance(value, np.generic) else value

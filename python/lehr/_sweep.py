@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ._base import Fitting
+from ._data import is_path
 from ._settings import as_json, choice, whole
-from .errors import SettingError
+from .errors import SettingError, told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +30,7 @@ class Sweep(dict[str, np.ndarray]):
     to learn; `in_use`, how many components or dimensions are in use where that may be fewer; `bound`, the best of the
     starts, and `bound_sd`, the starts' standard deviation; `heldout`, the mean score of what was held out (log density of
     an item or rating, completion of a document's words, in nats), and `heldout_se`, its standard error over the folds;
-    `rmse` for ratings; `seconds`; `alike`, whether a row cannot be told from the best; and `recommended`.
+    `rmse` for ratings; `seconds`; `alike`, whether a row cannot be distinguished from the best; and `recommended`.
 
     Attributes
     ----------
@@ -186,12 +188,17 @@ def sweep(
     grid = {"sizes": sizes, "shapes": shapes, "folds": whole("folds", folds)}
     progress = _Progress() if int(getattr(estimator, "verbose", 0)) else None
     try:
-        table, cores = model._translated(
+        table, cores, notes = model._translated(
             cls._core_class.sweep, given, as_json(params), as_json(config), as_json(grid), watch=progress
         )
     finally:
         if progress is not None:
             progress.ends()
+    known = given.notes() if hasattr(given, "notes") else []
+    for note in notes:
+        if note not in known:
+            message = told(model._noted(note), is_path(X), model._names, model._values)
+            warnings.warn(message, UserWarning, stacklevel=2)
     return Sweep(json.loads(table), [_fitted(model, core) for core in cores])
 
 

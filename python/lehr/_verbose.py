@@ -24,7 +24,7 @@ class Passes:
         self.last = 0
 
     def begins(self, steps, n_init):
-        """The fit begins."""
+        """The fit starts."""
 
     def stage(self, line):
         """Another start, or a search."""
@@ -34,7 +34,7 @@ class Passes:
         """An update was made."""
         n_passes = step // self.in_a_pass
         evaluated = self.every and n_passes % self.every == 0
-        # A search tells of its best state again after each of its fits.
+        # A search reports its best state again after each of its fits.
         if pass_ends and not evaluated and step != self.last:
             print(f"iteration: {n_passes} of max_iter: {self.max_iter}")
             self.last = step
@@ -70,11 +70,11 @@ class Starts:
         self.start, self.step, self.steps = None, 0, 0
 
     def begins(self, steps, n_init):
-        """The fit begins."""
+        """The fit starts."""
         self.steps = steps
 
     def stage(self, line):
-        """Another start, which is told below, or a search."""
+        """Another start, which is reported below, or a search."""
         if line.startswith("search"):
             print(line)
 
@@ -120,7 +120,7 @@ class Bar:
         self.lines, self.shown, self.steps, self.n_init = verbose > 1, False, 0, 1
 
     def begins(self, steps, n_init):
-        """The fit begins."""
+        """The fit starts."""
         self.steps, self.n_init = steps, n_init
 
     def stage(self, line):

@@ -1,4 +1,4 @@
-"""What happens while a fit runs: what shows its progress hears of it, and scikit-learn's callbacks do."""
+"""Reports a running fit to what shows its progress and to scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EnoughSteps(Exception):
 
 
 class Watch:
-    """Hears of a running fit: how long it is, every step or so, every evaluation of the bound.
+    """Is notified of a running fit: how long it is, every step or so, every evaluation of the bound.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Watch:
 
     @property
     def wanted(self):
-        """This, if anybody wants to hear of the fit; else None, and nothing needs to be told."""
+        """This, if the fit is to be reported; else None."""
         return self if self.printer or self.callbacks else None
 
     def __call__(self, what, facts):
@@ -79,7 +79,7 @@ class Watch:
             self._call(facts)
 
     def _call(self, facts):
-        """Tells callbacks of an evaluation of the bound."""
+        """Reports an evaluation of the bound to callbacks."""
         task = self.context.subcontext(task_name="step")
         task.call_on_fit_task_begin(estimator=self.estimator, X=self.X, metadata=facts)
         if task.call_on_fit_task_end(estimator=self.estimator, X=self.X, metadata=facts):

@@ -1,4 +1,4 @@
-"""Annealing weights for anybody's stochastic gradients.
+"""Annealing weights for the stochastic gradients of any program.
 
 SVI+ gives the examples of a batch random weights with mean 1, so that their weighted sum is as noisy as that of
 a smaller batch. Nothing in that is about variational inference: the weights of this module can be multiplied

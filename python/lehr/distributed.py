@@ -173,7 +173,7 @@ def fit(
         crew = Crew(ray, folder, workers, threads, timeout, bool(estimator.verbose))
         core = None
         try:
-            core, exception, exact = estimator._translated(
+            core, exception, exact, notes = estimator._translated(
                 estimator._core_class.fit_on,
                 data,
                 as_json(params),
@@ -196,6 +196,7 @@ def fit(
         _lehr.write_whole(Path(save) / PARAMETERS, plain_json(estimator.get_params(deep=False)))
     if exception is not None and not isinstance(exception, EnoughSteps):
         raise exception
+    estimator._warn_of(notes, data, shards)
     if isinstance(estimator, BayesianGaussianMixture):
         for note in core.notes():
             warnings.warn(told(note, True, estimator._names, estimator._values), UserWarning, stacklevel=2)

@@ -124,7 +124,7 @@ class DataError(LehrError, ValueError):
 
 
 class OutOfMemoryError(LehrError, MemoryError):
-    """It needs more memory than there is; nothing was begun."""
+    """It needs more memory than there is; nothing was started."""
 
 
 class FormatError(LehrError, ValueError):
@@ -175,4 +175,4 @@ class WorkerError(LehrError, RuntimeError):
 
 
 class BrokenError(LehrError, RuntimeError):
-    """A mistake in lehr itself."""
+    """An internal error in lehr; please report it."""

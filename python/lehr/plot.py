@@ -195,7 +195,7 @@ def topic_sizes(
     n_topics: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share that each topic has of all words, beside its first words: a list that stays readable at 100 topics.
+    """Draw the share that each topic has of all words, with its first words: a list that stays readable at 100 topics.
 
     Parameters
     ----------
@@ -486,7 +486,7 @@ def clusters(
 def sweep(found: "Sweep", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the scores of a sweep against the size: means and standard errors over the folds, or bounds.
 
-    The recommended size has a ring around it, and sizes that cannot be told from the best are filled.
+    The recommended size has a ring around it, and sizes that cannot be distinguished from the best are filled.
 
     Parameters
     ----------

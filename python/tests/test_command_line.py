@@ -182,8 +182,8 @@ def test_the_command_line_shows_the_words_that_python_knows(cli, tmp_path):
     np.testing.assert_array_equal(lehr.load(tmp_path / "saved").components_, lda.components_)
     # A matrix is still a matrix to scikit-learn.
     assert not hasattr(lda, "feature_names_in_") and lda.transform(X).shape == (40, 2)
-    for wrong, message in ((words[:3], "3 names for 12 words"), ([*words[:-1], 7], "must be a list of texts"),
-                           ([*words[:-1], words[0]], "is word 1 already"), ("dog", "must be a list of texts")):
+    for wrong, message in ((words[:3], "3 names for 12 words"), ([*words[:-1], 7], "must be a list of strings"),
+                           ([*words[:-1], words[0]], "is word 1 already"), ("dog", "must be a list of strings")):
         with pytest.raises(ValueError, match=message):
             lda.fit(X, feature_names=wrong)
         with pytest.raises(ValueError, match=message):

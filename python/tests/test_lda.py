@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import lehr
 from lehr import LatentDirichletAllocation
 from lehr.errors import SettingError
 
@@ -147,7 +148,7 @@ def test_negative_counts_and_empty_corpora_are_refused(counts):
         LatentDirichletAllocation(priors="learned").fit(np.zeros((5, 4)))
     with pytest.raises(SettingError, match="max_iter = -1"):
         LatentDirichletAllocation(3, max_iter=-1).fit(counts)
-    with pytest.raises(ValueError, match="topics to begin with are 2 x 10"):
+    with pytest.raises(ValueError, match="initial topics are 2 x 10"):
         LatentDirichletAllocation(3, init_components=np.ones((2, 10))).fit(counts)
 
 
@@ -268,3 +269,26 @@ def test_single_precision_is_the_double_one_rounded_and_bad_counts_are_refused(c
         X.data[0] = bad
         with pytest.raises(ValueError, match=message):
             lda.transform(X)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"learning_decay": 0.3}, r"^learning_decay=0\.3 falls so slowly that the noise of batches never dies out"),
+        ({"step_size": "power:10:0.4"}, "^step_size='power:10:0.4' falls so slowly"),
+        ({"noise": "gamma"}, "^noise='gamma' changes nothing, .* ask for it with effective_batch_size"),
+    ],
+)
+def test_what_the_command_line_notes_is_a_warning(counts, settings, message):
+    lda = LatentDirichletAllocation(2, learning_method="online", batch_size=20, max_iter=2, random_state=0, **settings)
+    with pytest.warns(UserWarning, match=message) as caught:
+        lda.fit(counts)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=message) as caught:
+        lehr.sweep(lda, counts, n_components=[1, 2], folds=0, n_init=1)
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_usual_settings_do_not_warn(counts, recwarn):
+    LatentDirichletAllocation(2, learning_method="online", batch_size=20, max_iter=2, random_state=0).fit(counts)
+    assert not [warning for warning in recwarn if warning.category is UserWarning]

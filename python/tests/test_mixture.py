@@ -343,7 +343,7 @@ def test_it_works_in_pipelines_and_searches(blobs):
         ({"covariance_prior": np.inf}, "covariance_prior = an array of shape ()"),
         ({"covariance_prior": np.ones((1, 1, 1))}, "covariance_prior = an array of shape (1, 1, 1)"),
         ({"random_state": -3}, "random_state = -3"),
-        ({"init_params": np.ones((3, 3))}, "responsibilities to begin with are 3 x 3"),
+        ({"init_params": np.ones((3, 3))}, "initial responsibilities are 3 x 3"),
     ],
 )
 def test_a_bad_setting_is_named_with_what_is_allowed(blobs, settings, message):

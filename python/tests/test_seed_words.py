@@ -60,7 +60,7 @@ def test_unknown_words_are_told(counts):
         ({"a": ["nix"]}, "none of 1 seed words"),
         ({"a": "w1"}, "must be a dict"),
         (["w1"], "must be a dict"),
-        ({"a": [1.5]}, "words are texts"),
+        ({"a": [1.5]}, "words are strings"),
         ({"a": {"w1": -1.0}}, "found strength -1"),
         ({"a": ["w1"], "b": ["w1"]}, "same seed words"),
         ({name: [f"w{name}"] for name in range(4)}, "has 4 topics"),

@@ -8,6 +8,7 @@ only the number of lines is compared.
 
 import contextlib
 import io
+import itertools
 import re
 from itertools import zip_longest
 from pathlib import Path
@@ -82,6 +83,19 @@ def test_the_page_does_what_it_shows(page, tmp_path, monkeypatch):
     for picture in re.findall(r"\]\(\.\./pictures/(python_\S+\.png)\)", text):
         assert (tmp_path / picture).exists(), f"{page} shows {picture}, which its programs do not draw"
         assert (DOCS / "pictures" / picture).exists()
+
+
+def test_the_data_to_try_are_all_that_commands_need(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("guide/install.md", (DOCS / "guide/install.md").read_text(encoding="utf-8"))
+    commands = [line for page in [ROOT / "README.md", *(DOCS / page for page in PAGES)]
+                for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("$ lehr ")]
+    assert len(commands) > 50
+    for command in commands:
+        words = command.split("#")[0].split()
+        for before, word in itertools.pairwise(words):
+            if before != "-o" and word.endswith((".csv", ".jsonl", ".dat", ".txt")):
+                assert (tmp_path / word).exists(), f"{command}: {word} is not among the data to try"
 
 
 def test_links_lead_somewhere():

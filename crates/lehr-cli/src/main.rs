@@ -1,4 +1,4 @@
-//! The program `lehr`; all of it is in the library beside it, which says why.
+//! The program `lehr`; all of it is in the library of this crate, which says why.
 
 use std::process::ExitCode;
 

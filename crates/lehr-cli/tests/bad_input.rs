@@ -215,7 +215,7 @@ fn configurations_with_unknown_or_wrong_fields_are_refused() {
     ] {
         fails(&format!("[fit]\n{line}\n"), &["run.toml, line 2", said]);
     }
-    fails("[data]\ndrop = 'a'\n", &["`drop` = \"a\": must be a list of texts"]);
+    fails("[data]\ndrop = 'a'\n", &["`drop` = \"a\": must be a list of strings"]);
     fails("[data]\nweight_column = 3\n", &["`weight_column` = 3: must be a text in quotes"]);
     fails("[fit]\nn_init = 0\n", &["--n-init 0: must be at least 1"]);
     fails("[model]\nmean = [1.0]\n", &["mean = 1 numbers", "the data have 3 columns"]);
@@ -260,7 +260,7 @@ fn resume_refuses_what_it_cannot_continue() {
     place.points("points.csv", 61);
     place.fails(
         "resume run --steps 1",
-        &["points.csv: is not the data of this run any more", "begin a new run"],
+        &["points.csv: is not the data of this run any more", "start a new run"],
     );
     fs::remove_file(place.path("points.csv")).unwrap();
     place.fails("resume run --steps 1", &["points.csv: there is no such file"]);

@@ -67,11 +67,11 @@ impl Public {
         names.map(|name| folder.join(name)).find(|path| path.is_file())
     }
 
-    /// Complains if a file has another number of rows than the original.
+    /// Fails if a file has another number of rows than the original.
     pub fn check_rows(&self, path: &Path, found: usize) -> anyhow::Result<()> {
         if found != self.rows {
             bail!(
-                "{}: {found} rows, but {} has {}; get it anew: {}",
+                "{}: {found} rows, but {} has {}; download it again: {}",
                 path.display(),
                 self.name,
                 self.rows,

@@ -1,4 +1,4 @@
-//! The end of a noisy run: batch VI climbs on from where it stands until the bound stops changing.
+//! The end of a noisy run: batch VI goes on from where it stands until the bound stops changing.
 
 use lehr::fit::{FitBuilder, State};
 use lehr::model::Model;

@@ -142,7 +142,7 @@ impl Records {
     }
 
     /// `name` of one method minus that of another, for every start of which the other has it; NaN, which
-    /// counts as a loss, where the method itself has not.
+    /// counts as a loss, where the method itself has no number.
     pub fn differences(&self, setting: &str, method: &str, other: &str, name: &str) -> Vec<f64> {
         self.paired((setting, method), (setting, other), name)
     }

@@ -60,7 +60,7 @@ impl Which {
         }
     }
 
-    /// Complains about data that are not there, before hours are spent on other experiments.
+    /// Fails early if required data are missing.
     pub fn check(self, options: &Options) -> anyhow::Result<()> {
         data::check_folder(options)?;
         match self {

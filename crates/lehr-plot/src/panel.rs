@@ -37,7 +37,7 @@ pub struct Panel {
     pub x_whole: bool,
     /// Named positions instead of numbers on the horizontal axis, as under bars and boxes.
     pub x_names: Vec<(f64, String)>,
-    /// Named heights instead of numbers on the vertical axis, as beside bars that lie.
+    /// Named heights instead of numbers on the vertical axis, as next to horizontal bars.
     pub y_names: Vec<(f64, String)>,
     /// Whether there are no axes: places mean something, and their numbers nothing.
     pub bare: bool,

@@ -38,7 +38,7 @@ pub enum Item {
 /// What a group does to its content.
 #[derive(Debug)]
 pub enum Group {
-    /// Nothing: it has a name for whoever styles the SVG.
+    /// Nothing: it has a name for style sheets of the SVG.
     Named(&'static str),
     /// It moves it.
     At(&'static str, Point),

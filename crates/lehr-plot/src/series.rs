@@ -140,7 +140,7 @@ impl Series {
         self
     }
 
-    /// Whether the series stands beside its like at common positions.
+    /// Whether the series stands next to its like at common positions.
     pub(crate) fn is_grouped(&self) -> bool {
         matches!(self.mark, Mark::Bars(_) | Mark::Boxes(_))
     }
@@ -193,7 +193,7 @@ pub fn mean_line(runs: &[Vec<Point>]) -> Vec<Point> {
 }
 
 /// The first point of a climb that is drawn: the first steps reach so far below that what comes later would be a flat
-/// line beside them.
+/// line next to them.
 pub fn first_drawn(points: &[Point]) -> usize {
     /// How many times as high as its second half a chart may be.
     const HEIGHT: f64 = 10.0;

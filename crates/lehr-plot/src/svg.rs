@@ -46,7 +46,7 @@ impl Home<'_> {
     }
 }
 
-/// An element for a page of HTML that has other figures beside it, told apart by `name`; `label` is what a screen
+/// An element for a page of HTML that has other figures too, told apart by `name`; `label` is what a screen
 /// reader says of it.
 pub fn element_of_page(scene: &Scene, name: &str, label: &str) -> String {
     let [w, h] = [scene.size.0, scene.size.1].map(number);

@@ -21,7 +21,7 @@ struct Shared<T> {
 
 // SAFETY: the pointer is only read, the array lives as long as `_owner`, and its numbers are plain.
 unsafe impl<T: Sync> Send for Shared<T> {}
-// SAFETY: as above: readers share nothing but memory that nobody here writes.
+// SAFETY: as above: readers share nothing but memory that is not written here.
 unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

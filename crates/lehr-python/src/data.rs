@@ -261,7 +261,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// Of an array of int64 or a list of texts.
+    /// Of an array of int64 or a list of strings.
     pub fn new(column: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(list) = column.cast::<PyList>() {
             return Ok(Names::Texts(list.extract()?));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lehr::engine::Sizes;
+use lehr::error::Advice;
 use lehr::math::stop;
 use lehr::models::{ReadOptions, Stored};
 use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::errors::{guarded, raised};
-use crate::run::{computed, watched};
+use crate::run::{Watched, computed, watched};
 use crate::setting::options_of;
 
 /// How long Python looks for replies before it is asked again, in seconds: then a fit that is to stop does.
@@ -62,7 +63,7 @@ pub fn check_shard(py: Python<'_>, folder: PathBuf, shard: usize) -> PyResult<()
     computed(py, 1, || {
         let folder = ShardFolder::open(&folder)?;
         if shard >= folder.n_shards() {
-            return Err(Error::config("shard", shard, "the folder has not as many"));
+            return Err(Error::config("shard", shard, "the folder has fewer"));
         }
         folder.check(shard)
     })
@@ -142,7 +143,7 @@ struct Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// Calls into Python. An exception is kept for whoever has called us.
+    /// Calls into Python. An exception is kept for the caller.
     fn call<T>(
         &self,
         work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>,
@@ -192,8 +193,9 @@ impl Hands for Carrier<'_> {
     }
 }
 
-/// A fit that workers have made: the run, the exception that has cut it short, and the exact bound if it was asked for.
-pub type Made<M> = (Run<M>, Option<PyErr>, Option<f64>);
+/// A fit that workers have made: the run, the exception that has cut it short, the exact bound if it was asked for, and
+/// notes for the user.
+pub type Made<M> = (Run<M>, Option<PyErr>, Option<f64>, Vec<Advice>);
 
 /// What a fit on workers is made of.
 pub struct Asked<M: Stored> {
@@ -237,7 +239,7 @@ where
             .then(|| in_pool(&config, || driver.bound(&run, Sizes::of(data, 1))));
         Ok((run, bound.transpose()?))
     });
-    finish(done, slot).map(|((run, bound), exception)| (run, exception, bound))
+    finish(done, slot).map(|((run, bound), exception, notes)| (run, exception, bound, notes))
 }
 
 /// Goes on with a run whose data are the shards of a folder.
@@ -247,7 +249,7 @@ pub fn resume_on<M: OnShards>(
     threads: usize,
     hands: &Py<PyAny>,
     watch: Option<&Py<PyAny>>,
-) -> PyResult<(Run<M>, Option<PyErr>)> {
+) -> PyResult<Watched<Run<M>>> {
     let slot = Mutex::new(None);
     let done = watched(py, watch, |watcher| {
         let mut carrier = Carrier { object: hands, raised: &slot };
@@ -261,10 +263,7 @@ pub fn resume_on<M: OnShards>(
 }
 
 /// What Python has raised while it carried messages, in place of what the fit made of it.
-fn finish<T>(
-    done: PyResult<(T, Option<PyErr>)>,
-    slot: Mutex<Option<PyErr>>,
-) -> PyResult<(T, Option<PyErr>)> {
+fn finish<T>(done: PyResult<Watched<T>>, slot: Mutex<Option<PyErr>>) -> PyResult<Watched<T>> {
     match (done, slot.into_inner().unwrap_or_else(PoisonError::into_inner)) {
         (Err(_), Some(raised)) => Err(raised),
         (done, _) => done,
@@ -288,7 +287,7 @@ macro_rules! on_workers {
         #[pymethods]
         impl $Class {
             /// Fits a model to the shards of a folder on workers; with it come the exception that has cut the fit short
-            /// and the exact bound, if there are any.
+            /// and the exact bound, if there are any, and notes.
             #[staticmethod]
             #[pyo3(signature = (data, params, config, hands, save=None, bound=false, watch=None))]
             #[allow(clippy::too_many_arguments)]
@@ -301,7 +300,7 @@ macro_rules! on_workers {
                 save: Option<std::path::PathBuf>,
                 bound: bool,
                 watch: Option<Py<PyAny>>,
-            ) -> PyResult<(Self, Option<PyErr>, Option<f64>)> {
+            ) -> PyResult<(Self, Option<PyErr>, Option<f64>, $crate::errors::Notes)> {
                 let params = $crate::setting::settings(params)?;
                 let config = $crate::setting::settings(config)?;
                 let asked = $crate::distributed::Asked { params, config, save, bound };
@@ -314,7 +313,8 @@ macro_rules! on_workers {
                     &hands,
                     watch.as_ref(),
                 )?;
-                Ok(($Class::new(made.0), made.1, made.2))
+                let (run, exception, bound, notes) = made;
+                Ok(($Class::new(run), exception, bound, $crate::errors::listed(py, &notes)?))
             }
 
             /// Goes on with a run of such a fit.
@@ -334,7 +334,8 @@ macro_rules! on_workers {
                     &hands,
                     watch.as_ref(),
                 )?;
-                Ok(($Class::new(made.0), made.1))
+                let (run, exception, _) = made;
+                Ok(($Class::new(run), exception))
             }
         }
 

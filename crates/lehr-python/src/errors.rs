@@ -37,6 +37,14 @@ pub fn parts<'py>(py: Python<'py>, message: &Advice) -> PyResult<Bound<'py, PyLi
     Ok(list)
 }
 
+/// Messages in parts, as [`parts`] makes them.
+pub type Notes = Vec<Py<PyList>>;
+
+/// Notes of a fit in parts.
+pub fn listed(py: Python<'_>, notes: &[Advice]) -> PyResult<Notes> {
+    notes.iter().map(|note| parts(py, note).map(Bound::unbind)).collect()
+}
+
 /// The exception that says what this error says, in parts that an estimator can name in its own way.
 fn exception(py: Python<'_>, error: lehr::Error) -> PyErr {
     let message = error.message();
@@ -109,7 +117,7 @@ pub fn broken(panic: Box<dyn Any + Send>) -> PyErr {
         .map(String::as_str)
         .or(panic.downcast_ref::<&str>().copied())
         .unwrap_or("no reason given");
-    let message = format!("a mistake in lehr, which is worth a report: {text}");
+    let message = format!("internal error in lehr, please report it: {text}");
     Python::attach(|py| made(py, "BrokenError", (message,)))
 }
 

@@ -16,7 +16,7 @@ pub fn model_name(path: std::path::PathBuf) -> PyResult<String> {
     raised(RunDirectory::open(&path).and_then(|directory| directory.model_name()))
 }
 
-/// Writes a file beside a run as the run's own are written: whole, or not at all.
+/// Writes an auxiliary file of a run as the run's own are written: whole, or not at all.
 #[pyfunction]
 pub fn write_whole(path: std::path::PathBuf, text: &str) -> PyResult<()> {
     raised(lehr::write::whole(&path, text.as_bytes()))
@@ -77,7 +77,7 @@ macro_rules! model_class {
 
         #[pyo3::pymethods]
         impl $Class {
-            /// Fits a model; with it comes the exception that has cut the fit short, if there is one.
+            /// Fits a model; with it come the exception that has cut the fit short, if there is one, and notes.
             #[staticmethod]
             #[pyo3(signature = (data, params, config, watch=None, begin=None, like=None))]
             fn fit(
@@ -88,7 +88,7 @@ macro_rules! model_class {
                 watch: Option<pyo3::Py<pyo3::PyAny>>,
                 begin: Option<numpy::PyReadonlyArray2<'_, f64>>,
                 like: Option<&$Class>,
-            ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
+            ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>, $crate::errors::Notes)> {
                 use lehr::store::{Begin, Items, Run};
                 let params = $crate::setting::settings(params)?;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
@@ -99,7 +99,7 @@ macro_rules! model_class {
                     }
                     None => None,
                 };
-                let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
+                let (fitted, exception, notes) = $crate::run::watched(py, watch.as_ref(), |watcher| {
                     let source = data.source.as_ref().map(|(path, options)| (&**path, options));
                     let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
                     let start = begin.as_ref().map(|(shape, values)| {
@@ -114,10 +114,10 @@ macro_rules! model_class {
                     };
                     Run::fit(items, params, &config, begin, watcher)
                 })?;
-                Ok(($Class::new(fitted), exception))
+                Ok(($Class::new(fitted), exception, $crate::errors::listed(py, &notes)?))
             }
 
-            /// Fits the model at several sizes: the table as JSON, and the fits to all items, a row each.
+            /// Fits the model at several sizes: the table as JSON, the fits to all items, a row each, and notes.
             #[staticmethod]
             #[pyo3(signature = (data, params, config, grid, watch=None))]
             fn sweep(
@@ -127,12 +127,12 @@ macro_rules! model_class {
                 config: &str,
                 grid: &str,
                 watch: Option<pyo3::Py<pyo3::PyAny>>,
-            ) -> pyo3::PyResult<(String, Vec<Self>)> {
+            ) -> pyo3::PyResult<(String, Vec<Self>, $crate::errors::Notes)> {
                 use lehr::store::Items;
                 let params = $crate::setting::settings(params)?;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
                 let grid: lehr::sweep::Grid = $crate::setting::settings(grid)?;
-                let (swept, exception) = $crate::run::watched(py, watch.as_ref(), |onlooker| {
+                let (swept, exception, notes) = $crate::run::watched(py, watch.as_ref(), |onlooker| {
                     let source = data.source.as_ref().map(|(path, options)| (&**path, options));
                     let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
                     lehr::sweep::fit(items, params, &config, &grid, &*onlooker)
@@ -142,7 +142,8 @@ macro_rules! model_class {
                 }
                 let (swept, runs) = swept;
                 let table = serde_json::to_string(&swept.table).expect("plain values become JSON");
-                Ok((table, runs.into_iter().map($Class::new).collect()))
+                let runs = runs.into_iter().map($Class::new).collect();
+                Ok((table, runs, $crate::errors::listed(py, &notes)?))
             }
 
             /// Goes on with new data.
@@ -153,15 +154,15 @@ macro_rules! model_class {
                 data: &$Data,
                 config: &str,
                 watch: Option<pyo3::Py<pyo3::PyAny>>,
-            ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>)> {
+            ) -> pyo3::PyResult<(Self, Option<pyo3::PyErr>, $crate::errors::Notes)> {
                 use lehr::store::Items;
                 let config: lehr::FitConfig = $crate::setting::settings(config)?;
-                let (fitted, exception) = $crate::run::watched(py, watch.as_ref(), |watcher| {
+                let (fitted, exception, notes) = $crate::run::watched(py, watch.as_ref(), |watcher| {
                     let source = data.source.as_ref().map(|(path, options)| (&**path, options));
                     let items: Items<'_, lehr::models::$Class> = Items { data: &data.data, source };
                     self.fitted.update(items, &config, watcher)
                 })?;
-                Ok(($Class::new(fitted), exception))
+                Ok(($Class::new(fitted), exception, $crate::errors::listed(py, &notes)?))
             }
 
             /// Makes a run directory of it.

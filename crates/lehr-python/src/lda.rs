@@ -38,7 +38,7 @@ fn begins(
     let (n_words, k) = (model.vocabulary().n_words(), model.params().topics);
     if (rows, columns) != (k, n_words) {
         return Err(lehr::Error::data(format!(
-            "topics to begin with are {rows} x {columns}; {k} x {n_words} are needed, a row for each \
+            "initial topics are {rows} x {columns}; {k} x {n_words} are needed, a row for each \
              topic and a column for each word"
         )));
     }
@@ -49,7 +49,7 @@ fn begins(
         let fine = table.row(w).iter().all(|x| x.is_finite()) && model.in_domain(w, table.row(w));
         if !fine {
             return Err(lehr::Error::data(format!(
-                "topics to begin with are positive numbers, and word {} has one that is not",
+                "initial topics are positive numbers, and word {} has one that is not",
                 w + 1
             )));
         }

@@ -36,20 +36,20 @@ fn begins(
     let expected = (data.n_items(), model.params().components);
     if (rows, columns) != expected {
         return Err(lehr::Error::data(format!(
-            "responsibilities to begin with are {rows} x {columns}; {} x {} are needed, a row for each \
+            "initial responsibilities are {rows} x {columns}; {} x {} are needed, a row for each \
              item and a column for each component",
             expected.0, expected.1
         )));
     }
     if let Some(value) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
         return Err(lehr::Error::data(format!(
-            "responsibilities to begin with are shares between 0 and 1, and one is {value}"
+            "initial responsibilities are shares between 0 and 1, and one is {value}"
         )));
     }
     let lambda = model.lambda_from_responsibilities(data, values);
     let fine = lambda.rows().enumerate().all(|(row, values)| model.in_domain(row, values));
     if !fine {
-        return Err(lehr::Error::data("the responsibilities to begin with lead to no density"));
+        return Err(lehr::Error::data("the initial responsibilities lead to no density"));
     }
     Ok(State::at(model, lambda))
 }

@@ -30,10 +30,12 @@ fn begins(
     _shape: (usize, usize),
     _values: &[f64],
 ) -> lehr::Result<State> {
-    Err(lehr::Error::data("a matrix factorisation begins at random; there is nothing to give"))
+    Err(lehr::Error::data(
+        "a matrix factorisation starts at random; initial values cannot be given",
+    ))
 }
 
-/// The names of a side: an array of int64, or a list of texts.
+/// The names of a side: an array of int64, or a list of strings.
 fn names<'py>(py: Python<'py>, ids: &Ids) -> PyResult<Bound<'py, PyAny>> {
     match ids.integers() {
         Some(all) => Ok(vector(py, all.to_vec())),
@@ -58,7 +60,7 @@ type ListArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, 
 
 #[pymethods]
 impl Pmf {
-    /// Factors and what was learned beside them, as the checkpoint names them; ids and the mean rating.
+    /// Factors and what was learned with them, as the checkpoint names them; ids and the mean rating.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let model = &self.fitted.model;
         let arrays = computed(py, 1, || Ok(model.readable(self.fitted.lambda())))?;

@@ -1,12 +1,14 @@
-//! Work beside the interpreter: thread pools of our own, and fits that can be watched and interrupted.
+//! Work outside of the interpreter: thread pools of our own, and fits that can be watched and interrupted.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lehr::ErrorKind;
+use lehr::error::Advice;
 use lehr::fit::Observation;
 use lehr::fit::{Progress, State, Watcher};
 use lehr::math::stop::Stop;
@@ -77,7 +79,7 @@ pub fn computed_or_here<T: Send>(
     }
 }
 
-/// What a fit tells while it runs.
+/// What a fit reports while it runs.
 enum Message {
     Begins {
         steps: u64,
@@ -96,10 +98,10 @@ enum Message {
     },
 }
 
-/// Sends what a fit tells to the thread that waits for it.
+/// Sends what a fit reports to the thread that waits for it.
 pub struct Messenger {
     to: Sender<Message>,
-    /// Whether anybody listens.
+    /// Whether messages are received.
     heard: bool,
     stop: Arc<AtomicBool>,
     told: Instant,
@@ -108,14 +110,20 @@ pub struct Messenger {
     /// Runs of a sweep: all of them, and those that have ended.
     runs: AtomicUsize,
     done: AtomicUsize,
+    /// What a user should know, for when the work is done.
+    notes: Arc<Mutex<Vec<Advice>>>,
 }
 
 impl Messenger {
     fn send(&self, message: Message) {
         if self.heard {
-            // Nobody waits any more only if the interpreter is on its way down.
+            // The receiver is gone only during interpreter shutdown.
             let _ = self.to.send(message);
         }
+    }
+
+    fn keep(&self, note: &Advice) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note.clone());
     }
 }
 
@@ -136,6 +144,10 @@ impl Watcher for Messenger {
 
     fn saves(&mut self, _step: u64) -> bool {
         false
+    }
+
+    fn note(&mut self, note: &Advice) {
+        self.keep(note);
     }
 
     fn after_step(&mut self, state: &State, _: &dyn Fn() -> Progress) -> lehr::Result<()> {
@@ -167,21 +179,29 @@ impl Onlooker for Messenger {
         self.send(Message::Swept { done, runs: self.runs.load(Ordering::Relaxed) });
     }
 
+    fn note(&self, note: &Advice) {
+        self.keep(note);
+    }
+
     fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
         Some(Arc::clone(&self.stop))
     }
 }
 
-/// Runs a fit in its own thread while the interpreter is free. This thread hands what the fit tells to
-/// `watch` and looks for signals: Python delivers them to nobody else. An exception of either stops the fit
-/// at once, without the step under way; it comes back beside the result, which is usable, or alone if there was
+/// What a watched fit leaves: its result, the exception that has stopped it, if there is one, and notes for the user.
+pub type Watched<T> = (T, Option<PyErr>, Vec<Advice>);
+
+/// Runs a fit in its own thread while the interpreter is free. This thread hands what the fit reports to
+/// `watch` and looks for signals: Python delivers them to no other thread. An exception of either stops the fit
+/// at once, without the step under way; it comes back with the result, which is usable, or alone if there was
 /// no step yet to stop after.
 pub fn watched<T: Send>(
     py: Python<'_>,
     watch: Option<&Py<PyAny>>,
     work: impl FnOnce(&mut Messenger) -> lehr::Result<T> + Send,
-) -> PyResult<(T, Option<PyErr>)> {
+) -> PyResult<Watched<T>> {
     let stop = Arc::new(AtomicBool::new(false));
+    let notes = Arc::new(Mutex::new(Vec::new()));
     let (to, from) = channel();
     let mut messenger = Messenger {
         to,
@@ -191,6 +211,7 @@ pub fn watched<T: Send>(
         plan: None,
         runs: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
+        notes: Arc::clone(&notes),
     };
     let (joined, exception) = py.detach(move || {
         std::thread::scope(move |scope| {
@@ -227,11 +248,14 @@ pub fn watched<T: Send>(
         (Err(error), Some(exception)) if matches!(error.kind(), ErrorKind::Stopped(_)) => {
             Err(exception)
         }
-        (result, exception) => Ok((raised(result)?, exception)),
+        (result, exception) => {
+            let notes = mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
+            Ok((raised(result)?, exception, notes))
+        }
     }
 }
 
-/// Calls `watch` with what the fit tells: a name and a dictionary.
+/// Calls `watch` with what the fit reports: a name and a dictionary.
 fn tell(py: Python<'_>, watch: &Py<PyAny>, message: Message) -> PyResult<()> {
     let facts = PyDict::new(py);
     let name = match message {

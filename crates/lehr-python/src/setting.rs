@@ -120,21 +120,29 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
                 Some(other) => other.to_string(),
             };
             let text = error.into_inner().to_string().replace('`', "'");
-            // The place in a line that nobody wrote says nothing.
+            // The place in generated JSON says nothing.
             let text = text.split(" at line ").next().unwrap_or(&text);
             Wrong { allowed: allowed(text), field, value }
         },
     )
 }
 
-/// What is allowed, in the words of whoever has read the value.
+/// What is allowed, in the words of what has read the value.
 fn allowed(text: &str) -> String {
     // The value is told already, as it was written.
     let quoted = text.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
     let text = quoted.map_or(text, |(_, rest)| rest.strip_prefix(':').unwrap_or(rest).trim_start());
     let whole = ["u8", "u16", "u32", "u64", "usize"].iter().any(|kind| text.ends_with(kind));
     if whole && text.starts_with("invalid ") {
-        return "is out of range; must be a whole number that is not as large".into();
+        let why = if text.starts_with("invalid type") {
+            // A fraction, or more than fits into 64 bits.
+            "must be a whole number that fits this setting"
+        } else if text.contains("integer '-") {
+            "must not be negative"
+        } else {
+            "the number is too large for this setting"
+        };
+        return format!("is out of range; {why}");
     }
     text.into()
 }

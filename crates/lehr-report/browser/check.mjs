@@ -225,7 +225,7 @@ for (const name of all) {
   await page.keyboard.press("ArrowDown");
   assert.notEqual(await page.locator(".user:visible h3").textContent(), first);
   await done(page);
-  // The climb against seconds, by the keyboard and without a script.
+  // The bound against seconds, by the keyboard and without a script.
   const plain = await open("ratings", { javaScriptEnabled: false });
   await plain.locator("#bound-steps").focus();
   await plain.keyboard.press("ArrowRight");

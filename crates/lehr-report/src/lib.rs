@@ -1,6 +1,6 @@
 //! One page of HTML to look at a fit, and to share.
 //!
-//! A page is one file: it asks nobody for anything, which its content security policy holds every browser to; it has its
+//! A page is one file: it makes no requests, which its content security policy holds every browser to; it has its
 //! tables and charts in it, so that it can be read and printed without JavaScript; and the same run makes the same bytes.
 //! What a model has to show is a [`Part`], made by its [`Reported`]; [`one`] puts it into the page, and [`card`] is the
 //! short form for notebooks. Templates, style and scripts are files in `templates/`.
@@ -117,7 +117,7 @@ pub fn one<M: Reported>(name: &str, run: &Run<M>, given: &M::Given) -> Result<St
     page::of_one(head, part)
 }
 
-/// The charts of how a run climbed, which need no more than the run: bound and held-out score.
+/// The charts of how a run converged, which need no more than the run: bound and held-out score.
 pub fn climb<M: Reported>(run: &Run<M>) -> Vec<Chart> {
     head::charts(run)
 }

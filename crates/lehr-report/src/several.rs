@@ -1,4 +1,4 @@
-//! Several runs of one model on one page: their scores, their climbs, and what they have in common.
+//! Several runs of one model on one page: their scores, their bounds, and what they have in common.
 
 use lehr::Result;
 use lehr::compare::Comparable;

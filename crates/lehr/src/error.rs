@@ -53,7 +53,7 @@ pub enum ErrorKind {
     /// The data do not fit the model (too few rows, a wrong width, a constant column).
     #[error("{0}")]
     Data(Advice),
-    /// It needs more memory than there is; nothing was begun.
+    /// It needs more memory than there is; nothing was started.
     #[error("{0}")]
     Memory(Advice),
     /// A parameter left its domain and could not be brought back.
@@ -106,7 +106,7 @@ pub enum ErrorKind {
         /// Whether there is something else in this place.
         exists: bool,
     },
-    /// A new run cannot begin where something is already.
+    /// A new run cannot start where something is already.
     #[error(
         "{}: {}", path.display(),
         match is_run {
@@ -120,7 +120,7 @@ pub enum ErrorKind {
         /// Whether it is another run; else it is a file.
         is_run: bool,
     },
-    /// A new run cannot begin among files that are not of a run.
+    /// A new run cannot start among files that are not of a run.
     #[error(
         "{}: is not empty ({} is in it); a run has its own directory, so choose another one",
         path.display(), file.display()
@@ -170,7 +170,7 @@ fn stopped(why: StopReason) -> Advice {
             "the time was up before the first step, so that there is no model; allow more with ",
             setting("time"),
         ],
-        _ => format!("{why} before the first step, so that there is no model; begin again").into(),
+        _ => format!("{why} before the first step, so that there is no model; start again").into(),
     }
 }
 

@@ -311,7 +311,7 @@ fn another_driver_does_not_go_on_with_it() {
     let directory = RunDirectory::open(&run).unwrap();
     let error =
         store::resume::<Mixture>(&directory, Extension::default(), None, &mut ()).unwrap_err();
-    assert_eq!(error.to_string(), "this run was begun by kicks, not by restarts");
+    assert_eq!(error.to_string(), "this run was started by kicks, not by restarts");
     // What it has found so far is the model to use: the best state, not the one that a kick has shaken.
     let found = Run::<Mixture>::load(&run).unwrap();
     let model: &Mixture = &found.model;

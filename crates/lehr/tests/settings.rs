@@ -183,9 +183,9 @@ fn values(kind: Kind) -> String {
         Kind::Seconds => "seconds".into(),
         Kind::Toggle(usual) => format!("true or false (usually {usual})"),
         Kind::Choice(names) => names.join(", "),
-        Kind::Schedule(_) => "number or text".into(),
-        Kind::Text => "text".into(),
-        Kind::Texts => "texts".into(),
+        Kind::Schedule(_) => "number or string".into(),
+        Kind::Text => "string".into(),
+        Kind::Texts => "strings".into(),
         Kind::Path => "path".into(),
     }
 }

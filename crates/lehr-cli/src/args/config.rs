@@ -188,7 +188,7 @@ fn wrong_kind(setting: &Setting, value: &Value) -> Option<String> {
         }
         (Kind::Text | Kind::Path, _) if !value.is_str() => "must be a text in quotes".to_string(),
         (Kind::Texts, _) if !list_of(Value::is_str) => {
-            "must be a list of texts, such as [\"a\", \"b\"]".to_string()
+            "must be a list of strings, such as [\"a\", \"b\"]".to_string()
         }
         _ => return None,
     };

@@ -2,7 +2,7 @@
 //! Lines have at most 80 columns, since help breaks longer ones.
 
 pub const LEHR: &str = "\
-Begin with 'lehr demo'. Every command explains itself, with -h or --help.
+Start with 'lehr demo'. Every command explains itself, with -h or --help.
 
 Topics of documents:
   lehr fit lda news.jsonl -k 20 --holdout 0.1 -o runs/news
@@ -53,8 +53,8 @@ Examples:
   lehr recommend runs/ml --user 42 --explain 3 --clip --exclude sold-out.txt";
 
 pub const SIMILAR: &str = "\
-1: everybody thinks the same of both; 0: what is thought of one says nothing of
-the other. sd says how sure that is; what has few ratings is like nothing.
+1: users rate both alike; 0: ratings of one say nothing about the other. sd says
+how sure that is; what has few ratings is like nothing.
 
 Examples:
   lehr similar runs/ml --item 260 --titles movies.dat
@@ -91,7 +91,7 @@ Examples:
   lehr eval runs/ml test.csv                 RMSE, MAE, how often intervals hold
   lehr eval runs/ml test.csv --top 10 --relevant 4
       and NDCG, recall, precision, MAP, hit rate and coverage of lists of 10
-      items, those of the most popular items beside them";
+      items, and of a most-popular baseline";
 
 pub const TRANSFORM: &str = "\
 Examples:

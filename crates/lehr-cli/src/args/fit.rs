@@ -27,7 +27,7 @@ pub struct OutputArgs {
     pub quiet: bool,
 }
 
-/// What the command line says of a model beside its settings, for each name of its runs.
+/// What the command line says of a model besides its settings, for each name of its runs.
 pub struct About {
     /// The name.
     pub model: &'static str,

@@ -113,7 +113,7 @@ pub enum Command {
     /// Run the paper's experiments again: figures, raw runs, and a page with a verdict on every claim.
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(ReproduceArgs),
-    /// Print what makes a shell complete lehr's commands, flags and their values.
+    /// Print a shell completion script.
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for every command into a folder.
@@ -209,8 +209,8 @@ pub struct TransformArgs {
     /// that rows can be told apart. Documents that have an id are written with it without being asked.
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
-    /// Of points: columns to copy to the output as they are, comma-separated. Beside a column called
-    /// label the output's own is called cluster.
+    /// Of points: columns to copy to the output as they are, comma-separated. If one of them is called
+    /// label, the output's own is called cluster.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub keep: Vec<String>,
     /// How to read the data; by default as in the run.

@@ -58,13 +58,13 @@ pub struct RecommendArgs {
     /// Keep expected ratings within a scale, LOW:HIGH; without a value within that of the run's ratings.
     #[arg(long, value_name = "LOW:HIGH", num_args = 0..=1, default_missing_value = "", allow_negative_numbers = true)]
     pub clip: Option<String>,
-    /// Say of each item which N of the user's own ratings move its expected one most, and by how much.
+    /// For each item show which N of the user's ratings most influence the prediction, and by how much.
     #[arg(long, value_name = "N", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub explain: Option<usize>,
     /// With -o: leave out how sure expected ratings are, which saves time.
     #[arg(long, requires = "output")]
     pub no_sd: bool,
-    /// List items, too, that the user has rated already.
+    /// Also list items the user has already rated.
     #[arg(long)]
     pub include_seen: bool,
     /// Ratings that came after the fit, of new or known users; they are folded in first. Read like

@@ -26,12 +26,12 @@ pub struct ReportArgs {
     #[arg(long, value_name = "ID", allow_negative_numbers = true)]
     pub user: Vec<String>,
     // Last, since flags that are there already are not taken for columns of ratings.
-    /// What is shown beside the run.
+    /// What is shown with the run.
     #[command(flatten)]
     pub beside: BesideArgs,
 }
 
-/// What a page or a picture shows beside the run.
+/// What a page or a picture shows with the run.
 #[derive(Debug, Args)]
 pub struct BesideArgs {
     /// Data to show: documents under their topics, items in the scatter, ratings to test on. They become part of the
@@ -85,7 +85,7 @@ pub struct PlotArgs {
     /// Whether the file may be there.
     #[command(flatten)]
     pub force: Force,
-    /// What is shown beside the run.
+    /// What is shown with the run.
     #[command(flatten)]
     pub beside: BesideArgs,
 }
@@ -144,7 +144,7 @@ impl What {
     }
 }
 
-/// What a climb is drawn against.
+/// What a bound is drawn against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Against {
     /// Updates; sweeps over the data in batch mode.

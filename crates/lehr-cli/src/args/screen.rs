@@ -32,7 +32,7 @@ pub fn of_usual(command: Command) -> Command {
             arg.is_positional() || [own, &USUAL, &OF_SWEEP].concat().contains(&id)
         };
         let of_data = |arg: &Arg| own.contains(&arg.get_id().as_str()) || arg.get_id() == "sizes";
-        // What is left beside the widest option of a group: two blanks before it and two behind it.
+        // What is left next to the widest option of a group: two blanks before it and two behind it.
         let room = |of_own: bool| {
             let group = command.get_arguments().filter(|arg| is_usual(arg) && !arg.is_positional());
             let widths = group.filter(|arg| of_data(arg) == of_own).map(|arg| width(arg) + 4);

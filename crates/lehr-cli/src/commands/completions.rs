@@ -1,4 +1,4 @@
-//! `lehr completions`: what makes a shell complete commands and flags.
+//! `lehr completions`: shell completion scripts.
 
 use clap::CommandFactory;
 

@@ -35,7 +35,7 @@ const PASSES: u64 = 300;
 const BATCH: usize = 100;
 /// The effective batch size with which annealing begins.
 const M_0: usize = 30;
-/// The first passes are not drawn: what comes later would be a flat line beside them.
+/// The first passes are not drawn: what comes later would be a flat line next to them.
 const DRAWN_FROM: f64 = 10.0;
 
 /// One method and how all its starts went.
@@ -60,7 +60,7 @@ struct Run {
     curve: Vec<(f64, f64)>,
 }
 
-/// Collects the observations of one climb.
+/// Collects the observations of one run.
 #[derive(Default)]
 struct Curve(Vec<(f64, f64)>);
 

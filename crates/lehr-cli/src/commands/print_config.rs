@@ -26,7 +26,7 @@ pub fn run<M: Served>(
     let (Some(RunConfig { params, fit, data, .. }), Some(plan)) = (kept.0, seen.plan) else {
         return match ended {
             Err(error) => Err(naming_file(error, &args.data)),
-            Ok(_) => anyhow::bail!("{}: the fit ended before it began", args.data.display()),
+            Ok(_) => anyhow::bail!("{}: the fit ended before it started", args.data.display()),
         };
     };
     let fit = FitConfig {

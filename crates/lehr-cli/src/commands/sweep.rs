@@ -52,7 +52,7 @@ fn sweep<M: Served>(args: &SweepArgs) -> anyhow::Result<End> {
 pub fn resume(args: &ResumeArgs) -> anyhow::Result<End> {
     if args.steps.is_some() || args.tol.is_some() || args.time.is_some() {
         anyhow::bail!(
-            "{}: is a sweep, which is resumed as it was begun; --steps, --tol and --time are for one of its runs",
+            "{}: is a sweep, which is resumed with its own settings; --steps, --tol and --time are for one of its runs",
             args.run.display()
         );
     }

@@ -164,7 +164,7 @@ pub struct NewData<M: Served> {
     pub data: M::Data,
     /// What the model does not know of them.
     pub unknown: Unknown,
-    /// What to copy beside what is made of them.
+    /// What to copy next to what is made of them.
     pub kept: Vec<TextColumn>,
 }
 

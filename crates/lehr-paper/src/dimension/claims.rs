@@ -44,8 +44,8 @@ pub fn all(records: &Records) -> Vec<Claim> {
             vec![constant],
         )
         .remark(
-            "It grows as d^(3/2). With it the bound is d^(7/4), which the distances obey: what fails is d^(1/4) with a C that \
-             is the same for every d.",
+            "It grows towards d^(3/2) as d grows, and the bound with it towards d^(7/4), which the distances obey: what fails \
+             is d^(1/4) with a C that is the same for every d.",
         ),
     ]
 }

@@ -56,7 +56,7 @@ impl Experiment for Dimension {
     fn about(&self) -> Vec<String> {
         vec![
             format!(
-                "**Items.** Vectors lambda_n of d = {DIMS:?} independent exponential numbers, drawn anew for every \
+                "**Items.** Vectors lambda_n of d = {DIMS:?} independent exponential numbers, drawn for every \
                  gradient (N is infinite), M = {EFFECTIVE}, tau = {TAUS:?}, noise with the exact covariance: the \
                  theorem's own setting. The coordinates of a gradient are then independent, and its density is the \
                  product of d densities that a quadrature gives, so that the **total variation distance** can be \

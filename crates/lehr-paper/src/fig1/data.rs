@@ -96,11 +96,11 @@ pub fn made(seed: u64) -> anyhow::Result<Set> {
     let ids = |n: usize| -> Ids { (0..n as i64).collect() };
     let ratings = Ratings::new(ids(N_USERS), ids(N_ITEMS), user, item, value, Duplicates::Refuse)?;
     let about = format!(
-        "**Made ratings**, whole stars from 1 to 5 from {PLANTED} planted factors and noise: {}. Small, to \
+        "**Synthetic ratings**, whole stars from 1 to 5 from {PLANTED} planted factors and noise: {}. Small, to \
          show that all of it works; what it shows of the paper's claims is about these ratings only.",
         counts(&ratings)
     );
-    let name = "made ratings".to_string();
+    let name = "synthetic ratings".to_string();
     // M_t is to a row's number of ratings here about what 50 t is in MovieLens.
     Ok(Set { name, suffix: "made", about, ratings, sweeps: 40, slope: 10.0, small: true })
 }

@@ -108,7 +108,7 @@ fn line(curves: Curves) -> Series {
     Series::line(mean_line(&curves)).width(2.2)
 }
 
-/// One setting's methods against sweeps. What lies far below the end is cut off: beside it the differences
+/// One setting's methods against sweeps. What lies far below the end is cut off: next to it the differences
 /// between the methods could not be seen.
 fn panel(
     setting: &Setting,

@@ -80,7 +80,7 @@ pub fn all(corpus: &Corpus, settings: &Settings, records: &Records) -> Vec<Pictu
         picture("schedules", "Means under three step sizes, by two of the scores.", schedules),
         picture(
             "guards",
-            "SVI+ with three ways to keep lambda positive, beside SVI with the same |S| (means). Mass is the sum \
+            "SVI+ with three ways to keep lambda positive, and SVI with the same |S| (means). Mass is the sum \
              of lambda over what it would be without noise.",
             guards,
         ),

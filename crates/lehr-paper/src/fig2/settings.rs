@@ -144,7 +144,7 @@ impl Settings {
         jobs
     }
 
-    /// How long a run takes, in documents: those of the steps, what a step costs beside them, and the
+    /// How long a run takes, in documents: those of the steps, what a step costs besides, and the
     /// evaluations.
     fn cost(&self, method: Method) -> f64 {
         let evaluations = self.steps / self.eval_every * 12 * self.sizes[2] as u64;

@@ -151,16 +151,16 @@ fn passes(records: &Records, set: &Set, methods: &[&str]) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
-/// How many climbs of batch VI one run of a method is worth.
+/// How many runs of batch VI one run of a method is worth.
 pub fn worth(records: &Records, set: &Set, method: &str) -> f64 {
     let (batch, more) = (Method::Batch.name(), Method::MoreBatch.name());
     passes(records, set, &[method])
         .zip(passes(records, set, &[&batch, &more]))
-        .map_or(1.0, |(this, climb)| this / climb)
+        .map_or(1.0, |(this, batch)| this / batch)
 }
 
-/// A method against the best of as many climbs as one run of it is worth, at most what there are: between
-/// whole numbers of climbs, so far between what is above the best of one and of the other.
+/// A method against the best of as many runs of batch VI as one run of it is worth, at most what there are:
+/// between whole numbers of runs, so far between what is above the best of one and of the other.
 fn against_restarts(
     fig: &Fig3,
     records: &Records,
@@ -176,20 +176,20 @@ fn against_restarts(
     let between = above(k.floor()).into_iter().zip(above(k.ceil()));
     let differences: Vec<f64> =
         between.map(|(fewer, more)| (1.0 - part) * fewer + part * more).collect();
-    let when = format!("{}, {what}, worth {} climbs", set.name, rounded(worth, 2));
+    let when = format!("{}, {what}, worth {} runs", set.name, rounded(worth, 2));
     Condition::paired(when, &differences, UNIT)
 }
 
-/// A method's final bound minus the best of `k` climbs of batch VI: the same start, and further ones
+/// A method's final bound minus the best of `k` runs of batch VI: the same start, and further ones
 /// that no other start shares.
 pub fn above_best_of(fig: &Fig3, records: &Records, set: &Set, method: &str, k: u32) -> Vec<f64> {
-    let climbs: HashMap<u32, f64> = [Method::Batch, Method::MoreBatch]
+    let ends: HashMap<u32, f64> = [Method::Batch, Method::MoreBatch]
         .iter()
-        .flat_map(|climb| records.of(set.name, &climb.name()))
+        .flat_map(|batch| records.of(set.name, &batch.name()))
         .filter_map(|r| Some((r.start, *r.end.get("after")?)))
         .collect();
     let best = |start: u32| {
-        let group = (0..k).filter_map(|i| climbs.get(&(start + i * fig.starts)));
+        let group = (0..k).filter_map(|i| ends.get(&(start + i * fig.starts)));
         group.copied().reduce(f64::max)
     };
     let own = |r: &Record| r.end.get("after").copied().unwrap_or(f64::NAN);
@@ -209,21 +209,21 @@ fn restarts(fig: &Fig3, records: &Records) -> Claim {
     }
     let setting =
         "after the quench; the best of as many restarts as take the same number of passes";
-    let climbs = fig.sets.iter().filter_map(|set| {
+    let costs = fig.sets.iter().filter_map(|set| {
         let (batch, more) = (Method::Batch.name(), Method::MoreBatch.name());
-        let climb = passes(records, set, &[&batch, &more])?;
+        let alone = passes(records, set, &[&batch, &more])?;
         let plus = passes(records, set, &[&Steps::Usual.svi_plus(*set.effective.first()?).name()])?;
         Some(format!(
-            "{}: a climb of batch VI takes {} passes on average, SVI+ with its quench {}",
+            "{}: a run of batch VI takes {} passes on average, SVI+ with its quench {}",
             set.name,
-            rounded(climb, 3),
+            rounded(alone, 3),
             rounded(plus, 3)
         ))
     });
     let words = "SVI+ is better than restarts of batch inference at equal compute";
-    let remark = climbs.collect::<Vec<_>>().join("; ");
+    let remark = costs.collect::<Vec<_>>().join("; ");
     Claim::control(words, setting, conditions).remark(format!(
-        "{remark}. Both are climbed until a sweep changes the bound by less than 1e-8 of it; a looser end \
+        "{remark}. Both go on until a sweep changes the bound by less than 1e-8 of it; a looser end \
          would make restarts cheaper and more of them fit in."
     ))
 }
@@ -234,7 +234,7 @@ fn annealed(fig: &Fig3, records: &Records) -> Claim {
         for from in M_0 {
             let method = Method::Annealed { from };
             let alone = above_best_of(fig, records, set, &method.name(), 1);
-            let when = format!("{}, M from {from}, against one climb", set.name);
+            let when = format!("{}, M from {from}, against one run", set.name);
             conditions.push(Condition::paired(when, &alone, UNIT));
             let what = format!("M from {from}");
             conditions.push(against_restarts(fig, records, set, method, &what));

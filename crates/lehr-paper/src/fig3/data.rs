@@ -6,7 +6,7 @@ use lehr::data::Points;
 use lehr::math::rng::{Address, Purpose, Rng};
 use lehr::models::mixture::{Defaults, Factorisation, Mixture, MixtureParams, Start};
 
-/// Pima Indians Diabetes, with its names; see the README beside it.
+/// Pima Indians Diabetes, with its names; see the README next to it.
 const PIMA: &str = include_str!("../../data/pima.csv");
 
 /// Its rows, and its features, after which comes the label.

@@ -5,7 +5,7 @@ use lehr_plot::{Colour, Figure, Panel, Series};
 use super::{CONTROL, Fig3, Method, Set};
 use crate::{Picture, Record, Records, X};
 
-/// The first passes are not drawn: what comes later would be a flat line beside them.
+/// The first passes are not drawn: what comes later would be a flat line next to them.
 const DRAWN_FROM: f64 = 3.0;
 
 /// All figures.

@@ -29,7 +29,7 @@ struct Fig3 {
     restarts: u32,
     /// Passes over the data of the stochastic phase.
     passes: u64,
-    /// The most sweeps of a noiseless climb.
+    /// The most sweeps of a noiseless run.
     sweeps: u64,
     seed: u64,
 }
@@ -73,7 +73,7 @@ impl Experiment for Fig3 {
                 "SVI and SVI+ see the data {} times, in batches \
                  drawn by epochs, with the library's step sizes for batches, rho_t = (10 + t)^-0.75, and \
                  noise to the last of these steps: **before the quench** is the bound there. Then batch VI \
-                 climbs on until a sweep changes the bound by less than {TOL:e} of it (at most {} sweeps): \
+                 goes on until a sweep changes the bound by less than {TOL:e} of it (at most {} sweeps): \
                  **after the quench**. Batch VI from the start is compared after as many passes, and where \
                  it ends by the same rule.",
                 self.passes, self.sweeps

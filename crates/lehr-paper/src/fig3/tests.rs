@@ -94,9 +94,9 @@ fn claims_hold_where_the_numbers_say_so_and_nowhere_else() {
 }
 
 #[test]
-fn restarts_can_beat_what_one_climb_cannot() {
+fn restarts_can_beat_what_one_run_cannot() {
     let fig = Fig3::new(&options(8)).unwrap();
-    // Further starts are far better; one run of SVI+ is worth two climbs.
+    // Further starts are far better; one run of SVI+ is worth two runs.
     let records = made_up(&fig, |job| match job.method.as_str() {
         "batch VI" => 100.0 + wobble(job),
         "batch VI, further starts" => 110.0 + wobble(job),
@@ -111,7 +111,7 @@ fn restarts_can_beat_what_one_climb_cannot() {
     let claims = claims::all(&fig, &records);
     assert_eq!(claims[0].verdict(), Verdict::Holds);
     assert_eq!(claims[4].verdict().to_string(), "the opposite is shown");
-    assert!(claims[4].conditions[0].when.ends_with("worth 2 climbs"));
+    assert!(claims[4].conditions[0].when.ends_with("worth 2 runs"));
 }
 
 #[test]

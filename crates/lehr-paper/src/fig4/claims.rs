@@ -240,7 +240,7 @@ fn first_two(fig: &Fig4) -> String {
         format!("{name} {} %", rounded(100.0 * truth[..2].iter().sum::<f64>(), 3))
     };
     let all: Vec<String> = SETS.iter().zip(&fig.truths).map(of).collect();
-    format!("The two largest clusters of the made data hold: {}.", all.join(", "))
+    format!("The two largest clusters of the synthetic data hold: {}.", all.join(", "))
 }
 
 /// What the methods cost.

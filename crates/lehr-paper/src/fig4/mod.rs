@@ -41,7 +41,7 @@ struct Fig4 {
     starts: u32,
     /// Passes over the data of the stochastic phase.
     passes: u64,
-    /// The most sweeps of a noiseless climb.
+    /// The most sweeps of a noiseless run.
     sweeps: u64,
     seed: u64,
 }

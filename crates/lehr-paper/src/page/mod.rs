@@ -98,7 +98,7 @@ pub fn write(out: &Path) -> anyhow::Result<PathBuf> {
         match serde_json::from_str(&text) {
             Ok(section) => sections.push(section),
             Err(_) => eprintln!(
-                "warning: {} is damaged or of another version; 'lehr reproduce {name}' makes it anew",
+                "warning: {} is damaged or of another version; 'lehr reproduce {name}' makes it again",
                 path.display()
             ),
         }
@@ -113,7 +113,7 @@ const TITLE: &str = "The paper's claims, run again";
 
 /// How verdicts are reached, a point each.
 const RULES: [&str; 7] = [
-    "Methods are compared **start by start**: both begin at the same point, and draw the same batches where their batches \
+    "Methods are compared **start by start**: both start at the same point, and draw the same batches where they \
      have the same size. An effect is the mean difference ± its standard error, and `a : b` counts the starts for the \
      claim and those against it.",
     "✓ **holds**: the mean difference is on the claim's side beyond chance (Student's t, 5 %), and so are more than half of \
@@ -122,9 +122,9 @@ const RULES: [&str; 7] = [
     "A predicted number **holds** (✓) if the measured one is within the stated distance of it, and **does not hold** (✗) if \
      it is further off than that and than two standard errors.",
     "Over all conditions a claim **holds** if every one supports it and **holds only when** some do; what the others show \
-     is said beside it. If none supports it, the verdict says whether the opposite is shown or nothing.",
+     is listed with it. If none supports it, the verdict says whether the opposite is shown or nothing.",
     "Of twenty conditions without any effect, one is marked by chance: there is no correction for their number. All errors \
-     are those of other starts on the same data; made data are one draw from the seed.",
+     are those of other starts on the same data; synthetic data are one draw from the seed.",
     "**Controls** are ours: what would also have to be true if the claims meant what they seem to mean.",
     "One statement of the paper has no row, that SVI+ takes virtually no added computation time: times differ between \
      machines, and everything here does not. `benchsuite/` has them.",

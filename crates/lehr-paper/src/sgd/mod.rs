@@ -65,8 +65,8 @@ impl Experiment for Sgd {
             format!(
                 "**Data.** {N_DIGITS} images of handwritten digits, 8 x 8 pixels (the test set of UCI's \"Optical \
                  Recognition of Handwritten Digits\", E. Alpaydin and C. Kaynak, CC BY 4.0; bundled). Every \
-                 start splits them anew: {N_TEST} for the test, {N_VALIDATION} for the choice of the learning rate, {} \
-                 for training.",
+                 start splits them differently: {N_TEST} for the test, {N_VALIDATION} for the choice of the learning \
+                 rate, {} for training.",
                 N_DIGITS - N_TEST - N_VALIDATION,
             ),
             format!(
@@ -88,7 +88,7 @@ impl Experiment for Sgd {
             format!(
                 "**Learning rate.** Every method tries {rates}. For each budget a method takes the one with the \
                  least mean loss on the validation images at the end; training and test losses are then \
-                 compared, and the same rate for all methods is shown beside it. A start has the same network \
+                 compared, and so are all methods at the same rate. A start has the same network \
                  and split for every method, and the same images where batches are equally large. The list of \
                  rates was changed once, after a first run had been seen."
             ),

@@ -321,7 +321,7 @@ fn nearer(populations: &[Population], records: &Records, whose: Whose) -> Claim 
              tau = 2.",
         ),
         Whose::Controls => claim.remark(
-            "`subsample` is SVI with a batch of M in another dress; `gamma` shows that two equal moments alone \
+            "`subsample` is equivalent to SVI with a batch of M; `gamma` shows that two equal moments alone \
              bring nothing nearer to a Gaussian.",
         ),
     }

@@ -1,4 +1,4 @@
-//! The figures: distance, skewness and kurtosis against tau, distance against |S|, each beside its prediction.
+//! The figures: distance, skewness and kurtosis against tau, distance against |S|, each with its prediction.
 
 use lehr_plot::{Colour, Figure, Legend, Panel, Series};
 
@@ -60,7 +60,7 @@ pub fn all(populations: &[Population], records: &Records) -> Vec<Picture> {
             suffix: "kurtosis".into(),
             caption: format!(
                 "{dots}. Dots that chance puts below 0 are missing. Algorithm 1 and `lagged` take the \
-                 covariance from a batch, and that it varies makes tails, which the theorem's noise has not; \
+                 covariance from a batch, and that it varies makes tails, which the theorem's noise lacks; \
                  Dirichlet weights make more of them than SVI has (tau = 1)."
             ),
             figure: kurtosis,

@@ -148,7 +148,7 @@ impl Reported for Mixture {
                 "bound",
                 format!("{} nats", rounded(last.bound, 7)),
                 format!(
-                    "What the fit climbs: a lower bound on the log evidence of the training items, every constant \
+                    "The objective: a lower bound on the log evidence of the training items, every constant \
                      counted; {} per item. It compares fits of the same items.",
                     rounded(last.bound / items.max(1) as f64, 5)
                 ),

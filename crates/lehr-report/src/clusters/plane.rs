@@ -63,7 +63,7 @@ impl Plane {
         let mut axes: Vec<String> = chosen.iter().map(|&j| names[j].clone()).collect();
         let mut weights: Vec<(Vec<f64>, f64)> = chosen.iter().map(|&j| (unit(j), 0.0)).collect();
         let mut shares = Vec::new();
-        // A square of very many columns would take long, and nobody reads what it is made of.
+        // A square of very many columns would take long, and what it is made of cannot be read.
         if (3..=2000).contains(&d) {
             let covariance = covariance_of_all(run, all, order, total);
             let trace: f64 = (0..d).map(|j| covariance[j * d + j]).sum();

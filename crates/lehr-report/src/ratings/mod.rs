@@ -130,7 +130,7 @@ impl Reported for Pmf {
             numbers.push(Number::new(
                 "bound",
                 format!("{} nats", rounded(last.bound, 7)),
-                "What the fit climbs: a lower bound on the log evidence of the training ratings, every constant \
+                "The objective: a lower bound on the log evidence of the training ratings, every constant \
                  counted. It compares fits of the same ratings.",
             ));
         }

@@ -154,7 +154,7 @@ impl Reported for Lda {
             numbers.push(Number::new(
                 "bound per word",
                 format!("{} nats", rounded(last.bound / tokens, 5)),
-                "What the fit climbs: a lower bound on the log probability of the training documents, everything \
+                "The objective: a lower bound on the log probability of the training documents, everything \
                  counted. It compares fits of the same documents.",
             ));
         }

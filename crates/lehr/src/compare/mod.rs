@@ -51,7 +51,7 @@ pub trait Comparable: Stored {
     /// Matches the parts of two runs.
     fn compare(first: &Run<Self>, second: &Run<Self>) -> Result<Comparison>;
 
-    /// What to call each part beside its number, for people; nothing by default.
+    /// What to call each part besides its number, for people; nothing by default.
     fn labels(_run: &Run<Self>) -> Vec<String> {
         Vec::new()
     }

@@ -319,7 +319,7 @@ fn text_hash(text: &str) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), keys().0)
 }
 
-/// Others in every process, so that nobody can write a file whose ids all fall on one place. No
+/// Others in every process, so that no file can be written whose ids all fall on one place. No
 /// number depends on them: ids are numbered as they come.
 fn keys() -> (u64, u64) {
     static KEYS: OnceLock<(u64, u64)> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! What an error advises, in parts: plain text, settings, and things to do with a run. Whoever shows it can
+//! What an error advises, in parts: plain text, settings, and things to do with a run. A front end can
 //! call settings by the names that its reader knows.
 
 use std::fmt;

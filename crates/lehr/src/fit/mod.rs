@@ -247,7 +247,7 @@ impl<'a, M: Model> Fit<'a, M> {
             let ask = Ask { shrink: pass.shrink(), ..Ask::STATS };
             let deferred = Some(Deferred { later, expect, ask });
             let all = Raw { stats: raw, deferred };
-            // Rows are not tested, so that nobody asks for noiseless statistics.
+            // Rows are not tested, so that noiseless statistics are not asked for.
             let none = |_: &RowSet, _: &[usize]| Ok(Stats::empty(0, 0));
             let (phases, steps) = (pass.phases(), pass.steps());
             let guarded = updater.apply(model, phases, steps, all, none, lambda)?;

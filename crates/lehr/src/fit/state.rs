@@ -97,7 +97,7 @@ pub struct Progress {
     pub done: Vec<Outcome>,
     /// The best of those, with its index in `done`.
     pub best: Option<(usize, State)>,
-    /// What the driver keeps beside, if it does more than restarts.
+    /// What the driver keeps besides, if it does more than restarts.
     pub driver: Option<DriverPart>,
 }
 

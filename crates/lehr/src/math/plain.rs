@@ -1,4 +1,4 @@
-//! Numbers in messages: all of them at once, as they lie in memory, where nobody is to read them; else one by one.
+//! Numbers in messages: all of them at once, as they lie in memory, where they are not to be read; else one by one.
 //!
 //! Only little-endian machines send each other such messages, as only they read converted corpora.
 

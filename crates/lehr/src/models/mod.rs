@@ -267,7 +267,7 @@ pub trait Stored: Model<Data: FromFile> + Clone + Send {
     /// Makes relative paths in the settings absolute: a run may be resumed from another folder.
     fn anchor(_params: &mut Self::Params) {}
 
-    /// The fitted model as named arrays in the user's units, saved beside lambda.
+    /// The fitted model as named arrays in the user's units, saved with lambda.
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray>;
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn lock(folder: &Path, _note: &Path) -> Result<File, TryLockError> {
     Ok(folder)
 }
 
-/// Writes the note of whoever has the lock.
+/// Writes the note of the lock's holder.
 pub(crate) fn write_note(_lock: &File, note: &Path, text: &str) -> io::Result<()> {
     fs::write(note, text)
 }
@@ -28,7 +28,7 @@ pub(crate) fn unlock(lock: Option<File>, note: &Path) {
     drop(lock);
 }
 
-/// Whether somebody has the lock.
+/// Whether the lock is held.
 pub(crate) fn is_locked(folder: &Path, note: &Path) -> bool {
     matches!(lock(folder, note), Err(TryLockError::WouldBlock))
 }
@@ -102,7 +102,7 @@ pub(crate) fn metadata(file: &File) -> io::Result<Option<Metadata>> {
     file.metadata().map(Some)
 }
 
-/// Opens a file, or a pipe that nobody may have opened for writing yet, without waiting for that.
+/// Opens a file, or a pipe that may have no writer yet, without waiting for that.
 #[cfg(target_os = "linux")]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -127,13 +127,13 @@ pub(crate) fn wait_for(input: &File) -> io::Result<bool> {
     }
 }
 
-/// Where an empty pipe is said to have ended before anybody has opened it, reading has to wait.
+/// Where an empty pipe counts as ended before it has a writer, reading has to wait.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn wait_for(_input: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// What nobody means to write a file into, in words.
+/// What is not meant to have a file written into it, in words.
 pub(crate) fn not_to_be_written(found: FileType) -> Option<&'static str> {
     match found {
         found if found.is_block_device() => Some("is a disk"),

@@ -8,7 +8,7 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsHandle;
 use std::path::{Path, PathBuf};
 
-/// `FILE_SHARE_READ`: as long as the file is open nobody else can open it for writing, or delete it.
+/// `FILE_SHARE_READ`: as long as the file is open, others cannot open it for writing or delete it.
 const SHARED_FOR_READING: u32 = 1;
 
 /// `ERROR_SHARING_VIOLATION`.
@@ -29,18 +29,18 @@ fn open_note(note: &Path, create: bool) -> Result<File, TryLockError> {
     })
 }
 
-/// Writes the note of whoever has the lock.
+/// Writes the note of the lock's holder.
 pub(crate) fn write_note(mut lock: &File, _note: &Path, text: &str) -> io::Result<()> {
     lock.write_all(text.as_bytes())
 }
 
-/// Gives a lock back. Nobody can delete the note while it is open, nor when the next one has opened it.
+/// Gives a lock back. The note cannot be deleted while it is open, nor when the next one has opened it.
 pub(crate) fn unlock(lock: Option<File>, note: &Path) {
     drop(lock);
     let _ = std::fs::remove_file(note);
 }
 
-/// Whether somebody has the lock.
+/// Whether the lock is held.
 pub(crate) fn is_locked(_folder: &Path, note: &Path) -> bool {
     matches!(open_note(note, false), Err(TryLockError::WouldBlock))
 }

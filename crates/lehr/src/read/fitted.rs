@@ -44,7 +44,7 @@ pub struct FittedColumns {
     pub names: Vec<String>,
     /// Where they were in their table, if that had others as well.
     pub chosen: Option<Chosen>,
-    /// The options of the fit, which are no wishes of whoever reads a new table.
+    /// The options of the fit, which are not those of who reads a new table.
     pub columns: Vec<String>,
     /// See `columns`.
     pub drop: Vec<String>,
@@ -62,7 +62,7 @@ impl FittedColumns {
         FittedColumns { n_dims, names, chosen, columns, drop, weight_column, aside: Vec::new() }
     }
 
-    /// Which columns of `file` to read, and those of it that nobody has heard of. What is asked for in
+    /// Which columns of `file` to read, and those of it that are unknown. What is asked for in
     /// `wanted`, and was not in the fit, is done as it is asked for.
     pub(super) fn resolve(
         &self,

@@ -16,11 +16,11 @@ use super::source::{Source, most_unpacked, plain_file};
 use super::thrift::{Seen, walk};
 use crate::{Error, Result};
 
-/// What may be unpacked for each byte of the file, beside [`ALWAYS`]. Real tables stay far below: of
+/// What may be unpacked for each byte of the file, besides [`ALWAYS`]. Real tables stay far below: of
 /// two columns that are read, one may be the same number in every row, but hardly both.
 const FACTOR: u64 = 1024;
 const ALWAYS: u64 = 16 << 20;
-/// What a page costs beside its content.
+/// What a page costs besides its content.
 const PAGE: u64 = 1024;
 /// Columns within columns; tables of numbers have none, lists of structures a few.
 const DEEPEST_SCHEMA: usize = 64;

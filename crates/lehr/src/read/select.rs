@@ -24,7 +24,7 @@ pub(super) struct Selection {
     pub kept: Vec<usize>,
     /// All the file's names; empty if it has none.
     pub all_names: Vec<String>,
-    /// The columns that the model was not fitted to and nobody has mentioned, if they are chosen for a model.
+    /// The columns that the model was not fitted to and that were not mentioned, if they are chosen for a model.
     pub unheard: Vec<String>,
 }
 

@@ -149,8 +149,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The most bytes that it can hold, unpacked; nobody knows for a pipe. What a header promises can be held
-    /// against it.
+    /// The most bytes that it can hold, unpacked; `None` for a pipe. What a header promises is
+    /// checked against it.
     pub(super) fn most_bytes(&self) -> Option<u64> {
         match &self.file {
             Some((_, length)) => Some(*length),

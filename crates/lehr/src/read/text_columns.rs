@@ -1,4 +1,4 @@
-//! Columns of a table as the texts that they are, to be copied beside a model's output.
+//! Columns of a table as the strings that they are, to be copied next to a model's output.
 
 use std::path::Path;
 

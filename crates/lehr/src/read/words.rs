@@ -11,7 +11,7 @@ use crate::error::{advice, setting};
 
 /// How many rows are looked at; a column that has no word in this many is one of numbers.
 const MOST_ROWS: usize = 10_000;
-/// More columns than this are no table that somebody has named column by column.
+/// More columns than this are no table with a name for each column.
 const MOST_COLUMNS: usize = 10_000;
 /// How many columns a message shows; all of them are in what to leave out.
 const MOST_SHOWN: usize = 12;

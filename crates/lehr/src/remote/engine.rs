@@ -18,7 +18,7 @@ pub trait Hands: Send {
     /// What workers need before anything else, as [`pack`](super::pack) made it.
     fn model(&mut self, model: Vec<u8>) -> Result<()>;
 
-    /// Has each task done by somebody who can open its shard, who needs what is `common` to all of them as well, and gives
+    /// Has each task done by a worker that can open its shard, and needs what is `common` to all of them as well, and gives
     /// the replies in the order of the tasks. A task that is lost can be given to another process.
     fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>>;
 }

@@ -3,7 +3,7 @@
 //!
 //! A step is a round: the users of each shard are updated and the items' sums over them made where the shard is. Where the
 //! bound is asked for, a round before it brings the users' part. Users come here when they are to be saved. What has changed
-//! them since is kept, so that somebody else can make them again if their worker is lost.
+//! them since is kept, so that another worker can make them again if their worker is lost.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Settings that are one of a few words: the words stand beside the variants, and nowhere else.
+//! Settings that are one of a few words: the words stand with the variants, and nowhere else.
 
 /// An enumeration whose variants have names, for command lines, files and Python alike.
 ///

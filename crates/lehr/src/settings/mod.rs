@@ -64,8 +64,8 @@ pub struct FitConfig {
     /// What happens when noise pushes a parameter out of its domain. Default: the model's own.
     pub guard: Option<Guard>,
     /// Items keep what their local steps found for the next time, in models that iterate. Faster in
-    /// later epochs, and the only way in which the bound of batch VI never falls; starting from scratch
-    /// every time often ends higher.
+    /// later epochs, and the only way in which the bound of batch VI rises at every step, up to rounding;
+    /// starting from scratch every time often ends higher.
     pub warm: bool,
     /// Epochs (in batch mode, sweeps) before items keep anything. Default: the model's own.
     #[serde(skip_serializing_if = "Option::is_none")]

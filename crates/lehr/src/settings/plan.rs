@@ -295,8 +295,8 @@ impl FitConfig {
         {
             doubts.push(advice![
                 setting("step_size").to(slow.to_string()),
-                " falls so slowly that the noise of batches never dies out: SVI converges for KAPPA above 0.5, of which \
-                 0.75 is usual"
+                " falls so slowly that the noise of batches never dies out: SVI converges for exponents above 0.5, \
+                 of which 0.75 is usual"
             ]);
         }
         doubts

@@ -117,7 +117,7 @@ impl Search {
     /// The budget of a search of which only that it is to be made is known.
     pub const USUAL: f64 = 4.0;
 
-    /// More than this is a slip of the keyboard.
+    /// Upper bound that catches typos.
     pub(super) const MOST: f64 = 10_000.0;
 }
 

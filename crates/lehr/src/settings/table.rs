@@ -55,7 +55,7 @@ pub enum Kind {
     Schedule(fn(&str) -> Result<(), String>),
     /// Any text.
     Text,
-    /// Several texts.
+    /// Several strings.
     Texts,
     /// A file or directory.
     Path,

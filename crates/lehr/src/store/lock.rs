@@ -44,7 +44,7 @@ impl Lock {
         };
         let me = serde_json::to_string(&Holder::here()).expect("plain numbers become JSON");
         if let Some(lock) = locked {
-            // Without room for it nobody learns our number, and the lock holds all the same.
+            // Without room for it others do not learn our number, and the lock holds all the same.
             let _ = platform::write_note(&lock, &note, &me);
             return Ok(Lock { lock: Some(lock), note });
         }

@@ -99,8 +99,8 @@ fn read_again<M: Stored>(
     Err(Error::run(
         path,
         format!(
-            "is not the data of this run any more (fingerprint {fingerprint}, the run began \
-             with {}); put the old file back, or begin a new run",
+            "is not the data of this run any more (fingerprint {fingerprint}, the run started \
+             with {}); put the old file back, or start a new run",
             config.data.fingerprint
         ),
     ))

@@ -139,7 +139,7 @@ pub(super) fn read_for(
         (Some(expected), _) if found == expected => Ok((observations, None)),
         (Some(_), None) if is_missing => {
             let text = format!(
-                "{}: is missing; the run goes on, and its trace begins here, as does what a tolerance \
+                "{}: is missing; the run goes on, and its trace starts here, as does what a tolerance \
                  looks at",
                 path.display()
             );

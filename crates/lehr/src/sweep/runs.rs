@@ -193,7 +193,7 @@ pub fn resume<M: HasSize>(
     let data = crate::threads::own(threads, || M::Data::read(&path, &asked.data.options))?;
     if data.fingerprint() != asked.data.fingerprint {
         let message =
-            "is not the data of this sweep any more; put the old file back, or begin a new sweep";
+            "is not the data of this sweep any more; put the old file back, or start a new sweep";
         return Err(Error::run(path, message));
     }
     asked.write(directory)?;

@@ -1,4 +1,4 @@
-//! Writes a file beside its place and moves it there when complete; what is no file is written into.
+//! Writes a temporary file and renames it when complete; what is no file is written into.
 
 use std::fs::{self, File};
 use std::io;

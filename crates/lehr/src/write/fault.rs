@@ -1,4 +1,4 @@
-//! Faults on demand: the real program dies, finds the disk full or dawdles while it writes a file.
+//! Faults on demand: the real program dies, finds the disk full or stalls while it writes a file.
 //!
 //! `LEHR_FAULT=ACTION:POINT:N[:FILE]`, for tests (docs/reference/reliability.md). `kill` ends the process the N-th
 //! time that a file has come to the point, `full` makes the disk full there, `slow` waits N

@@ -35,7 +35,7 @@ impl<'f> Groups<'f> {
             self.writer = Some(begun(file, table)?);
         }
         let Some(writer) = &mut self.writer else {
-            return Err(ParquetError::General("the file could not be begun".into()));
+            return Err(ParquetError::General("the file could not be started".into()));
         };
         for first in (0..table.n_rows).step_by(ROWS_PER_GROUP) {
             let rows = first..(first + ROWS_PER_GROUP).min(table.n_rows);

@@ -70,7 +70,7 @@ fn a_uci_header_that_lies_is_named() {
     let text = fault("docword.x.txt", "1e18\n5\n7\n1 1 2\n");
     assert!(
         text.starts_with(
-            "docword.x.txt, line 1: found \"1e18\"; a UCI bag of words begins with D, W and NNZ"
+            "docword.x.txt, line 1: found \"1e18\"; a UCI bag of words starts with D, W and NNZ"
         ),
         "{text}"
     );
@@ -107,7 +107,7 @@ fn pairs_are_checked_one_by_one() {
         ("1 0:nan", "a.dat, line 2, column 2: found NaN, which is not finite;"),
         ("1 x:1", "a.dat, line 2, column 2: found \"x:1\"; a pair is word:count"),
         ("1 5", "a.dat, line 2, column 2: found \"5\"; a pair is word:count"),
-        ("x 0:1", "a.dat, line 2, column 1: found \"x\"; a line of LDA-C begins with"),
+        ("x 0:1", "a.dat, line 2, column 1: found \"x\"; a line of LDA-C starts with"),
         (
             "1 4294967295:1",
             "a.dat, line 2, column 2: found word 4294967295, numbered from 0, and numbers go up to 4294967294",
@@ -183,7 +183,7 @@ fn matrix_market_of_another_kind_is_refused() {
     );
     assert!(
         fault("a.mtx", "1 2 3 words\n")
-            .contains("line 1: found \"1 2 3 words\"; a Matrix Market file begins with")
+            .contains("line 1: found \"1 2 3 words\"; a Matrix Market file starts with")
     );
 }
 

@@ -152,11 +152,11 @@ fn json_that_is_no_list_of_documents_is_refused() {
     for (text, expected) in [
         (
             "[\"cat\",\n{\"text\": 3}]",
-            "a.json, line 2, column text: document 2: found a number; a document is a text, a list of its words as texts, or null if there is none",
+            "a.json, line 2, column text: document 2: found a number; a document is a text, a list of its words as strings, or null if there is none",
         ),
         (
             "[[\"cat\", 3]]",
-            "a.json, line 1: document 1: found a list with a number in place 2; a document is a text, or a list of its words as texts",
+            "a.json, line 1: document 1: found a list with a number in place 2; a document is a text, or a list of its words as strings",
         ),
         (
             "[{\"title\": \"x\", \"meta\": {\"lang\": \"en\", \"n\": 1}}]",

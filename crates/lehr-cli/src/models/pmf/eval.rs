@@ -173,7 +173,7 @@ fn shown(scores: &RatingScores, constant: f64, fitted_pairs: usize, args: &EvalA
     out
 }
 
-/// The scores of lists, those of the most popular items beside them.
+/// The scores of lists, and of a most-popular baseline.
 fn lists(ranking: &[RankingScores]) -> String {
     let mut out = String::new();
     for scores in ranking {

@@ -10,7 +10,7 @@ use crate::settings::{Kick, Search, SearchBy};
 use crate::step::warm::Warm;
 use crate::{ErrorKind, Result};
 
-/// Searches from the end of a plain run, or goes on with a search, whose best state is then beside its stage.
+/// Searches from the end of a plain run, or goes on with a search, whose best state is then kept with its stage.
 #[allow(clippy::too_many_arguments, reason = "what a search needs, each once")]
 pub(super) fn improve<M: Model>(
     session: &mut Session<'_, M>,
@@ -36,7 +36,7 @@ pub(super) fn improve<M: Model>(
             (stage, best, None)
         }
     };
-    // Of a run under way the best state is beside; between two it is the state itself.
+    // Of a run under way the best state is kept with it; between two it is the state itself.
     let part_of = |stage: &Stage, best: &State| -> Result<DriverPart> {
         let states = if stage.begun { vec![best.clone()] } else { Vec::new() };
         Ok(DriverPart { states, ..stage.part()? })

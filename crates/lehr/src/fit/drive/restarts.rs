@@ -127,7 +127,7 @@ impl Start<'_> {
                 stage = Some((Stage::of(&driver)?, driver.states.into_iter().next()));
             }
             Some(driver) => {
-                let message = format!("this run was begun by {}, not by restarts", driver.name);
+                let message = format!("this run was started by {}, not by restarts", driver.name);
                 return Err(Error::data(message));
             }
         }

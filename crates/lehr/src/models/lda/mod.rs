@@ -212,7 +212,7 @@ impl Model for Lda {
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
         let floor = MARGIN * self.params.start_eta().min(1.0);
-        // To the end in any case: a loop without a way out is done in vectors.
+        // No early exit, so that the loop vectorises.
         lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
 

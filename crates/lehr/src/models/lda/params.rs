@@ -43,8 +43,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "priors",
         kind: Kind::Choice(Priors::NAMES),
         value_name: "RULE",
-        help: "What holds where nothing is said of the priors: alpha and eta are learned after a tempered start, or \
-               they stay at 1/K and 0.01",
+        help: "Default treatment of priors not given: alpha and eta are learned after a tempered start, or they stay \
+               at 1/K and 0.01",
         default: "learned",
         group: MODEL,
         python: Some("priors"),
@@ -54,7 +54,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "alpha",
         kind: Kind::Number,
         value_name: "X",
-        help: "The prior of a document's topics, the first value if it is learned: smaller, fewer topics a document",
+        help: "The prior of a document's topics, the first value if it is learned: smaller values give fewer topics \
+               per document",
         default: "1/K",
         group: MODEL,
         python: Some("doc_topic_prior"),
@@ -64,7 +65,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "eta",
         kind: Kind::Number,
         value_name: "X",
-        help: "The prior of a topic's words, the first value if it is learned: smaller, fewer words a topic",
+        help: "The prior of a topic's words, the first value if it is learned: smaller values give fewer words \
+               per topic",
         default: "0.05, or less for few tokens; 0.01 with --priors fixed",
         group: MODEL,
         python: Some("topic_word_prior"),
@@ -227,13 +229,13 @@ pub struct LdaParams {
 }
 
 choices! {
-    /// What holds where nothing is said of the priors.
+    /// Default treatment of priors not given.
     #[derive(Default)]
     pub enum Priors {
-        /// Alpha is learned, one for each topic, and eta, which begins at 0.05; fits begin tempered.
+        /// Alpha is learned, one for each topic, and eta, which starts at 0.05; fits start tempered.
         #[default]
         Learned = "learned",
-        /// Alpha stays 1/K and eta 0.01; no fit begins tempered.
+        /// Alpha stays 1/K and eta 0.01; no fit starts tempered.
         Fixed = "fixed",
     }
 }
@@ -268,7 +270,7 @@ const ETA_SHARE: f64 = 0.03;
 /// Eta if it is not learned, and the least at the start if it is.
 const FIXED_ETA: f64 = 0.01;
 
-/// More topics than this are a slip of the keyboard.
+/// Upper bound on the topics that catches typos.
 const MOST_TOPICS: usize = 100_000;
 
 impl LdaParams {

@@ -168,7 +168,7 @@ fn column_moments(points: &Points) -> Result<(Vec<f64>, Vec<f64>, Vec<usize>)> {
             let (low, high) = ranges[j];
             (mean[j], variance[j]) = narrow_moments(points, j, low, high);
             if variance[j] <= 4.0 * f64::EPSILON * low.abs().max(high.abs()) {
-                // Its roundings, if it has any, are to be small beside the width that it is given.
+                // Its roundings, if it has any, are to be small compared with the width that it is given.
                 (mean[j], variance[j]) = (low, 1e4 * (high - low));
                 constant.push(j);
             }

@@ -240,7 +240,7 @@ impl Stored for Mixture {
 impl Mixture {
     /// `E[mu]` of the components of a row of lambda, and their `E[Lambda]^-1`, in the data's units. Of a Normal-Wishart
     /// q without factors of matrices, which take long where there are many columns: a checkpoint is also written when
-    /// somebody waits for the end.
+    /// a user waits for the end.
     fn means_and_covariance(&self, parts: &[Row<'_>]) -> (Vec<Vec<f64>>, Vec<f64>) {
         let mut covariance = parts[0].scatter.to_vec();
         let means: Vec<Vec<f64>> = if self.joint() {

@@ -102,7 +102,7 @@ impl Lists<'_> {
         parts.into_iter().flatten().collect()
     }
 
-    /// The items that a user is not to be shown, rising, beside those that nobody is.
+    /// The items that a user is not to be shown, rising, besides those that no user is.
     fn seen(&self, user: Option<u32>) -> &[u32] {
         user.filter(|_| !self.options.include_seen).map_or(&[][..], |user| self.pmf.seen(user))
     }

@@ -255,7 +255,7 @@ fn yes() -> bool {
     true
 }
 
-/// More dimensions than this are a slip of the keyboard: a row of lambda has half their square.
+/// Upper bound on the dimensions that catches typos: a row of lambda has half their square.
 pub(super) const MOST_DIMS: usize = 1000;
 
 impl PmfParams {

@@ -39,7 +39,7 @@ pub struct ListScores {
     pub coverage: f64,
 }
 
-/// The lists of a model, those of the most popular items beside them.
+/// The lists of a model, and those of a most-popular baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RankingScores {
     /// The length of a list.

@@ -34,7 +34,7 @@ impl Pmf {
     ///
     /// With S the mean of E[oo'] over the other side, two rows x and y are alike by
     /// `E[x'Sy] / sqrt(E[x'Sx] E[y'Sy])`: the correlation of what the other side makes of both, biases aside. It does not
-    /// change if the latent space is turned, and who has few ratings is like nobody. `sd` is that of `x'Sy` under q, by
+    /// change if the latent space is turned, and a user with few ratings is like no other. `sd` is that of `x'Sy` under q, by
     /// the same number.
     pub fn similar(&self, lambda: &Lambda, side: Side, number: u32, top: usize) -> Vec<Similar> {
         let d = self.columns.d;

@@ -123,7 +123,7 @@ fn body(value: &Value) -> std::result::Result<Body<'_>, Advice> {
             let texts = tokens.iter().enumerate().map(|(at, token)| match token {
                 Value::String(token) => Ok(token.clone()),
                 other => Err(format!(
-                    "found a list with {} in place {}; a document is a text, or a list of its words as texts",
+                    "found a list with {} in place {}; a document is a text, or a list of its words as strings",
                     kind(other),
                     at + 1
                 )
@@ -132,7 +132,7 @@ fn body(value: &Value) -> std::result::Result<Body<'_>, Advice> {
             texts.collect::<std::result::Result<_, _>>().map(Body::Tokens)
         }
         other => Err(format!(
-            "found {}; a document is a text, a list of its words as texts, or null if there is none",
+            "found {}; a document is a text, a list of its words as strings, or null if there is none",
             kind(other)
         )
         .into()),

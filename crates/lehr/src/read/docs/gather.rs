@@ -28,7 +28,7 @@ const KEPT: usize = 1000;
 pub(super) enum Body<'t> {
     /// To be split into words.
     Text(Cow<'t, str>),
-    /// Somebody has split it; these are taken as they are.
+    /// It is split already; the words are taken as they are.
     Tokens(Vec<String>),
     /// There is none where it should be.
     Missing,
@@ -243,7 +243,7 @@ struct Filter {
     min_length: usize,
     /// Whether only those of `always` do.
     fixed: bool,
-    /// Whether tokens, which are somebody's choice already, are compared with the list and the length as well.
+    /// Whether tokens, which are the user's choice already, are compared with the list and the length as well.
     tokens_too: (bool, bool),
     splitter: Splitter,
     /// How many words side by side become one at most.

@@ -77,7 +77,7 @@ fn banner(lines: &mut Lines<'_>) -> Result<bool> {
         }
         _ => refused(
             &format!("found {}", shown(text.as_bytes())),
-            "a Matrix Market file begins with `%%MatrixMarket matrix coordinate real general`",
+            "a Matrix Market file starts with `%%MatrixMarket matrix coordinate real general`",
         ),
     }
 }

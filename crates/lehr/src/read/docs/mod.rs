@@ -56,7 +56,7 @@ const NEEDED: Needed = Needed {
 ///
 /// | format | content |
 /// |---|---|
-/// | `uci` | UCI bag of words: lines with D, W and NNZ, then `document word count`, numbered from 1, in any order. Beside `docword.x.txt` or `docword.x.txt.gz` a file `vocab.x.txt` is used without being asked for |
+/// | `uci` | UCI bag of words: lines with D, W and NNZ, then `document word count`, numbered from 1, in any order. Next to `docword.x.txt` or `docword.x.txt.gz` a file `vocab.x.txt` is used without being asked for |
 /// | `ldac` | LDA-C: `n word:count ...`, words numbered from 0 |
 /// | `svmlight` | SVMlight: `label word:count ... # comment`, words numbered from 0 unless `one_based`; labels are ignored |
 /// | `matrix-market` | coordinates, one row a document, one column a word, unless `transpose` |
@@ -75,7 +75,7 @@ const NEEDED: Needed = Needed {
 /// taken for lines of text. A list of words is taken as it is: the words are not split, changed or held
 /// against a stop list or a length, unless `stop_words` or `min_length` are given. A field that is null or not
 /// there is a document without words; they are counted, and a note says how many. Of a table or of JSON, one
-/// document is in memory at a time beside what was made of those before.
+/// document is in memory at a time, with what was made of those before.
 ///
 /// # Words of a text
 ///

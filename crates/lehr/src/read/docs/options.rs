@@ -70,7 +70,7 @@ pub const DOCS: &[Setting] = &[
         name: "vocab",
         kind: Kind::Path,
         value_name: "FILE",
-        help: "The words' names: line i names word i. Beside docword.x.txt, vocab.x.txt is used unasked. Of \
+        help: "The words' names: line i names word i. Next to docword.x.txt, vocab.x.txt is used automatically. Of \
                a text, only these words are kept",
         group: GROUP,
         ..Setting::BLANK
@@ -240,7 +240,7 @@ choices! {
 }
 
 choices! {
-    /// A language whose function words are known, beside English.
+    /// A language other than English whose function words are known.
     pub enum Language {
         /// Dutch.
         Dutch = "dutch",

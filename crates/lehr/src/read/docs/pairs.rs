@@ -28,7 +28,7 @@ fn add_ldac(docs: &mut Pairs, line: &[u8]) -> Result<(), (usize, Advice)> {
     let Some(first) = fields.next() else { return Ok(()) };
     let Some(promised) = whole(first) else {
         let found = shown(first);
-        let message = format!("found {found}; a line of LDA-C begins with its number of pairs");
+        let message = format!("found {found}; a line of LDA-C starts with its number of pairs");
         return Err((1, message.into()));
     };
     let found = fields.clone().count() as u64;

@@ -193,7 +193,7 @@ fn choose(path: &Path, table: &Columns) -> Result<[usize; 3]> {
     }
 }
 
-/// What to say of a table of which nobody knows where the documents are.
+/// The error for a table whose documents cannot be found.
 pub(super) fn unclear(path: &Path, table: &Columns) -> Error {
     Error::parse(
         path,

@@ -16,7 +16,7 @@ impl Splitter {
         Splitter { tokens: options.tokens.unwrap_or(Tokens::Words), digits: options.digits }
     }
 
-    /// Whether its words are somebody's choice already, and taken as they are.
+    /// Whether its words are the user's choice already, and taken as they are.
     pub(super) fn is_given(self) -> bool {
         self.tokens == Tokens::Whitespace
     }

@@ -19,7 +19,7 @@ pub(super) fn read(mut lines: Lines<'_>, names: Option<Names>) -> Result<Docs> {
 
 fn size(lines: &mut Lines<'_>, name: &'static str, what: &str) -> Result<Size> {
     let expected = format!(
-        "a UCI bag of words begins with D, W and NNZ, each on its own line, and this is {name}, {what}"
+        "a UCI bag of words starts with D, W and NNZ, each on its own line, and this is {name}, {what}"
     );
     let Some(line) = lines.read()? else {
         return Err(Error::parse(lines.path(), format!("ends inside its header; {expected}")));

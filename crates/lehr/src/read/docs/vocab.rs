@@ -20,12 +20,12 @@ const NEEDED: Needed = Needed {
 pub(super) struct Names {
     path: PathBuf,
     words: Vec<String>,
-    /// Whether nobody asked for the file: it was found next to the corpus.
+    /// Whether the file was not asked for: it was found next to the corpus.
     beside: bool,
 }
 
 impl Names {
-    /// The names that the options ask for. Beside `docword.x.txt` or `docword.x.txt.gz` of UCI's
+    /// The names that the options ask for. Next to `docword.x.txt` or `docword.x.txt.gz` of UCI's
     /// corpora, `vocab.x.txt` is used without being asked for.
     pub(super) fn find(
         path: &Path,

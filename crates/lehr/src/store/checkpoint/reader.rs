@@ -102,7 +102,7 @@ impl<M: Stored> Reader<'_, M> {
         let needs_climb = meta.best.is_some() || holds_states;
         let (state, best) = match (self.tensors.has("climb.lambda"), meta.best, meta.best_counters)
         {
-            (false, ..) if needs_climb => return Err(self.damaged("its climb is missing")),
+            (false, ..) if needs_climb => return Err(self.damaged("its run under way is missing")),
             (_, Some(_), None) => return Err(self.damaged("its best restart has no counters")),
             (true, Some(at), Some(counters)) => {
                 let best = counters.with(lambda, Warm::off());
