@@ -193,8 +193,8 @@ unsafe fn dots_of<L: Lanes32, F: Format, const G: usize>(
 ) -> [f32; WORDS] {
     let mut thetas = [[L::splat(0.0); 2]; G];
     for (group, theta_of) in thetas.iter_mut().enumerate() {
-        // SAFETY: the caller vouches for the group.
         let at = theta.as_ptr().wrapping_add(group * TOGETHER);
+        // SAFETY: the caller vouches for the group.
         *theta_of = unsafe { [L::load(at), L::load(at.wrapping_add(16))] };
     }
     let mut dots = [L::splat(0.0); WORDS];
@@ -267,8 +267,8 @@ unsafe fn add_rows_of<L: Lanes32, F: Format, const G: usize>(
     let place = |group: usize| group * TOGETHER;
     let mut sums = [[L::splat(0.0); 2]; G];
     for (group, sums) in sums.iter_mut().enumerate() {
-        // SAFETY: the caller vouches for the group.
         let at = out.as_ptr().wrapping_add(place(group));
+        // SAFETY: the caller vouches for the group.
         *sums = unsafe { [L::load(at), L::load(at.wrapping_add(16))] };
     }
     for (&row, &share) in rows.iter().zip(shares) {
