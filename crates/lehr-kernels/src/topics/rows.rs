@@ -363,6 +363,9 @@ impl Entries<'_> {
     ) -> (L::Single, L::Single) {
         let Entries { lambda, decay, inverse, shift, floors } = *self;
         let first = group * TOGETHER + h;
+        if first + 16 >= lambda.len() {
+            return (self.last::<L, F>(first, largest), L::Single::splat(0.0));
+        }
         let now = [current::<L>(lambda, first, decay), current::<L>(lambda, first + 16, decay)];
         *largest = largest.max(now[0]).max(now[1]);
         // Denormal products would take a hundred times as long.
@@ -385,6 +388,23 @@ impl Entries<'_> {
             };
         }
         (F::without_smallest(x, floor), F::without_smallest(y, next))
+    }
+
+    /// Topics `first ..`, behind which there are none in the group.
+    #[inline(always)]
+    fn last<L: Narrow, F: Format>(&self, first: usize, largest: &mut L::Single) -> L::Single {
+        let Entries { lambda, decay, inverse, shift, floors } = *self;
+        let now = current::<L>(lambda, first, decay);
+        *largest = largest.max(now);
+        let x = shifted_exp_digamma32(now, L::Single::splat(shift));
+        assert!(first + L::Single::N <= inverse.len());
+        // SAFETY: inverse totals reach that far, as asserted; of the floors there are 32.
+        let (total, floor) = unsafe {
+            let floor = floors.as_ptr().add(first % TOGETHER);
+            (L::Single::load(inverse.as_ptr().add(first)), L::Single::load(floor))
+        };
+        let x = x.zero_below(L::Single::splat(SMALLEST_BEFORE)).mul(total);
+        F::without_smallest(x, floor)
     }
 }
 
