@@ -16,7 +16,7 @@ use crate::math::kernels::{
 use crate::math::plain;
 use crate::math::special::digamma;
 use crate::math::stop;
-use crate::model::{Ask, Layout, Local, RowSet, Shard, Sharding};
+use crate::model::{Ask, Layout, Local, RowSet, Shard};
 
 /// What a shard's local steps leave behind.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,6 +47,8 @@ pub struct Documents {
     begins: Vec<u32>,
     /// The rows that are gathered together.
     part: usize,
+    /// As many as number the documents.
+    doc_bits: u32,
     /// gamma of every document, K numbers each.
     #[serde(with = "plain")]
     gamma: Vec<f32>,
@@ -60,20 +62,17 @@ pub struct Documents {
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 struct Placed {
-    /// Its place in the part, and in the lowest [`DOC_BITS`] which document of the shard.
+    /// Its place in the part, and in the lowest [`Documents::doc_bits`] which document of the shard.
     row: u32,
     /// count / z; 0 in the exact mode.
     coef: f32,
 }
 
-/// Shards have no more than 2^5 documents, as [`Sharding::OF_DOCS`] says.
-const DOC_BITS: u32 = Sharding::OF_DOCS.items.trailing_zeros();
-
 impl Placed {
     /// The place in the part, and the document.
     #[inline]
-    fn parts(self) -> (usize, u32) {
-        ((self.row >> DOC_BITS) as usize, self.row & ((1 << DOC_BITS) - 1))
+    fn parts(self, doc_bits: u32) -> (usize, u32) {
+        ((self.row >> doc_bits) as usize, self.row & ((1 << doc_bits) - 1))
     }
 }
 
@@ -367,7 +366,9 @@ impl Documents {
     fn place(&mut self, words: &ShardWords, n_parts: usize) {
         let ShardWords { slots, coefs, coefs64, lasts } = words;
         let (shift, inside) = (self.part.trailing_zeros(), self.part as u32 - 1);
-        assert!(shift + DOC_BITS <= u32::BITS && lasts.len() <= 1 << DOC_BITS, "rows fit into words");
+        let doc_bits = lasts.len().next_power_of_two().trailing_zeros();
+        assert!(shift + doc_bits < u32::BITS, "a shard of so many documents is no shard");
+        self.doc_bits = doc_bits;
         let begins = &mut self.begins;
         // One more than parts: the places that are counted up below begin one place later than they end.
         begins.clear();
@@ -388,7 +389,7 @@ impl Documents {
                 let to = *place as usize;
                 *place += 1;
                 let coef = coefs.get(at).copied().unwrap_or(0.0);
-                self.words[to] = Placed { row: (slot & inside) << DOC_BITS | doc as u32, coef };
+                self.words[to] = Placed { row: (slot & inside) << doc_bits | doc as u32, coef };
                 if let Some(&coef) = coefs64.get(at) {
                     self.coefs64[to] = coef;
                 }
@@ -422,6 +423,7 @@ impl Local<Expect> for Documents {
             coefs64: Vec::new(),
             begins: Vec::new(),
             part: 1,
+            doc_bits: 0,
             gamma: Vec::new(),
             ln_theta: Vec::new(),
             iterations: 0,
@@ -459,7 +461,7 @@ impl Local<Expect> for Documents {
                 prefetch(&soon.words[soon.range_of(at)]);
             }
             let words = &shard.words[shard.range_of(at)];
-            words.iter().for_each(|word| starts[word.parts().0 + 1] += 1);
+            words.iter().for_each(|word| starts[word.parts(shard.doc_bits).0 + 1] += 1);
         }
         for i in 0..slots.len() {
             starts[i + 1] += starts[i];
@@ -479,7 +481,7 @@ impl Local<Expect> for Documents {
             let n_docs = shard.weights.len() as u32;
             if !is_exact && shard.weights.iter().all(|&weight| weight == 1.0) {
                 for &word in words {
-                    let (slot, doc) = word.parts();
+                    let (slot, doc) = word.parts(shard.doc_bits);
                     let place = next[slot] as usize;
                     next[slot] += 1;
                     found[place] = Share { doc: before + doc, coef: word.coef };
@@ -488,7 +490,7 @@ impl Local<Expect> for Documents {
                 continue;
             }
             for (i, &word) in range.zip(words) {
-                let (slot, doc) = word.parts();
+                let (slot, doc) = word.parts(shard.doc_bits);
                 let place = next[slot] as usize;
                 next[slot] += 1;
                 let left = shrinks.get(slot).copied().unwrap_or(1.0);
