@@ -53,7 +53,7 @@ pub struct Documents {
     /// again: they are not sent.
     #[serde(skip)]
     placed: Vec<Placed>,
-    /// Where each part begins there, and the end of the last.
+    /// Where each part starts there, and the end of the last.
     #[serde(skip)]
     begins: Vec<usize>,
     /// gamma of every document, K numbers each.
@@ -93,7 +93,7 @@ pub struct Scratch {
     warm32: Vec<f32>,
     warm64: Vec<f64>,
     next64: Vec<f64>,
-    /// ln of the factor that theta lacks beside the usual one.
+    /// ln of the factor that theta lacks besides the usual one.
     theta_ln_scale: f64,
     kernel: DocumentScratch,
 }
@@ -218,7 +218,7 @@ impl Lda {
         // A word all of whose topics have died in this document has no share in anything: it would
         // be lost. All topics start again, and none is dropped.
         let lost = |(&count, &coef): (&f32, &f32)| coef * VANISHED > count;
-        // To the end in any case: a loop without a way out is done in vectors.
+        // No early exit, so that the loop vectorises.
         if counts.iter().zip(&*coef).fold(false, |any, word| any | lost(word)) {
             solved = solve(&Solve { active: 0.0, ..settings }, None, coef);
             iterations += solved.iterations;
@@ -335,7 +335,7 @@ impl Documents {
     fn place(&mut self, n_parts: usize) {
         let Documents { slots, lasts, coefs, placed, begins, .. } = self;
         let shift = self.part.trailing_zeros();
-        // One more than parts: the places that are counted up below begin one place later than they end.
+        // One more than parts: the places that are counted up below start one place later than they end.
         begins.clear();
         begins.resize(n_parts + 2, 0);
         for &slot in &*slots {
@@ -421,7 +421,7 @@ impl Local<Expect> for Documents {
         let Some(&Documents { n_topics, isa, part, .. }) = shards.first() else { return };
         let at = slots.start / part;
         let slot_of = |slot: u32| slot as usize - slots.start;
-        // Where the documents of each word begin, in order of words and for each word in order of documents.
+        // Where the documents of each word start, in order of words and for each word in order of documents.
         let mut starts = vec![0usize; slots.len() + 1];
         for shard in shards {
             shard.words_of(at).iter().for_each(|word| starts[slot_of(word.slot) + 1] += 1);
