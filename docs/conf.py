@@ -10,8 +10,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 project = "lehr"
-author = "the lehr developers"
-copyright = "the lehr developers"
+author = "The lehr authors"
+copyright = "The lehr authors"
 release = version = lehr.__version__
 
 extensions = [
