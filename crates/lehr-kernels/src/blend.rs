@@ -5,9 +5,6 @@
 use crate::dispatch;
 use crate::lanes::Lanes;
 
-/// Room for the end of a row that does not fill a vector.
-const ROOM: usize = 8;
-
 /// `eta + p (x - eta)`.
 #[inline(always)]
 pub(crate) fn decayed<L: Lanes>(x: L, eta: L, p: L) -> L {
@@ -31,11 +28,16 @@ fn decay_row_body<L: Lanes>(row: &mut [f64], eta: &[f64], p: f64) {
             decayed(L::load(to), L::load(eta.as_ptr().add(k)), left).store(to);
         }
     }
-    let (mut x, eta) = (end(&row[whole..]), end(&eta[whole..]));
-    // SAFETY: buffers have room for a vector.
-    unsafe { decayed(L::load(x.as_ptr()), L::load(eta.as_ptr()), left).store(x.as_mut_ptr()) };
     let n = row.len() - whole;
-    row[whole..].copy_from_slice(&x[..n]);
+    if n == 0 {
+        return;
+    }
+    // SAFETY: there are `n` numbers from `whole` on in both.
+    unsafe {
+        let to = row.as_mut_ptr().add(whole);
+        let eta = L::load_first(eta.as_ptr().add(whole), n);
+        decayed(L::load_first(to, n), eta, left).store_first(to, n);
+    }
 }
 
 dispatch! {
@@ -74,17 +76,18 @@ fn step_row_body<L: Lanes>(
             odd = odd.add(y.sub(y));
         }
     }
-    let (mut y, old) = (end(&x[whole..]), end(&old[whole..]));
-    let mut odds = [0.0; ROOM];
-    // SAFETY: buffers have room for a vector.
-    unsafe {
-        let end = L::load(y.as_ptr()).mul_add(factor, L::load(old.as_ptr()));
-        end.store(y.as_mut_ptr());
-        odd.add(end.sub(end)).store(odds.as_mut_ptr());
-    }
     let n = x.len() - whole;
-    x[whole..].copy_from_slice(&y[..n]);
-    *is_finite = odds.iter().all(|&odd| odd == 0.0);
+    if n > 0 {
+        // SAFETY: there are `n` numbers from `whole` on in both.
+        unsafe {
+            let to = x.as_mut_ptr().add(whole);
+            let old = L::load_first(old.as_ptr().add(whole), n);
+            let y = L::load_first(to, n).mul_add(factor, old);
+            y.store_first(to, n);
+            odd = odd.add(y.sub(y));
+        }
+    }
+    *is_finite = all_zero(odd);
 }
 
 dispatch! {
@@ -105,9 +108,16 @@ fn replace_row_body<L: Lanes>(old: &mut [f64], new: &[f64], gain: &mut [f64]) {
             x.store(to);
         }
     }
-    for ((gain, old), &new) in gain[whole..].iter_mut().zip(&mut old[whole..]).zip(&new[whole..]) {
-        *gain += new - *old;
-        *old = new;
+    let n = new.len() - whole;
+    if n == 0 {
+        return;
+    }
+    // SAFETY: there are `n` numbers from `whole` on in all three.
+    unsafe {
+        let (x, to) = (L::load_first(new.as_ptr().add(whole), n), old.as_mut_ptr().add(whole));
+        let sum = gain.as_mut_ptr().add(whole);
+        L::load_first(sum, n).add(x.sub(L::load_first(to, n))).store_first(sum, n);
+        x.store_first(to, n);
     }
 }
 
@@ -131,68 +141,58 @@ fn advance_row_body<L: Lanes>(
     let n = row.len();
     assert!(eta.len() == n && x.len() == n && gain.len() == n, "rows of one length");
     let whole = n / L::N * L::N;
+    let rest = n - whole;
     // y - y is 0 if y is finite, and else is not a number.
     let mut odd = L::splat(0.0);
-    let mut odds = [0.0; ROOM];
     for k in (0..whole).step_by(L::N) {
         // SAFETY: a whole vector from k on is inside.
         let x = unsafe { L::load(x.as_ptr().add(k)) };
         odd = odd.add(x.sub(x));
     }
-    let last = end(&x[whole..]);
-    // SAFETY: buffers have room for a vector.
-    unsafe {
-        let last = L::load(last.as_ptr());
-        odd.add(last.sub(last)).store(odds.as_mut_ptr());
-    }
-    *done = odds.iter().all(|&odd| odd == 0.0);
+    // SAFETY: there are `rest` numbers from `whole` on.
+    let last = unsafe { L::load_first(x.as_ptr().add(whole), rest) };
+    *done = all_zero(odd.add(last.sub(last)));
     if !*done {
         return;
     }
+    let (p, factor) = (L::splat(p), L::splat(factor));
     for k in (0..whole).step_by(L::N) {
         // SAFETY: a whole vector from k on is inside all four.
         unsafe {
-            let at = (row.as_mut_ptr().add(k), eta.as_ptr().add(k), x.as_ptr().add(k));
-            advance::<L>(at, p, factor, gain.as_mut_ptr().add(k));
+            let (to, sum) = (row.as_mut_ptr().add(k), gain.as_mut_ptr().add(k));
+            let (x, eta) = (L::load(x.as_ptr().add(k)), L::load(eta.as_ptr().add(k)));
+            let (new, sums) = advanced(L::load(to), eta, p, x, factor, L::load(sum));
+            new.store(to);
+            sums.store(sum);
         }
     }
-    if whole < n {
-        let (mut old, mut sum) = (end(&row[whole..]), end(&gain[whole..]));
-        let eta = end(&eta[whole..]);
-        // SAFETY: buffers have room for a vector.
-        unsafe {
-            let at = (old.as_mut_ptr(), eta.as_ptr(), last.as_ptr());
-            advance::<L>(at, p, factor, sum.as_mut_ptr());
-        }
-        row[whole..].copy_from_slice(&old[..n - whole]);
-        gain[whole..].copy_from_slice(&sum[..n - whole]);
+    if rest == 0 {
+        return;
     }
-}
-
-/// One vector of [`advance_row`]: the row, its prior and its statistics.
-///
-/// # Safety
-/// There must be a vector at each place.
-#[inline(always)]
-unsafe fn advance<L: Lanes>(
-    (row, eta, x): (*mut f64, *const f64, *const f64),
-    p: f64,
-    factor: f64,
-    gain: *mut f64,
-) {
-    // SAFETY: the caller vouches for the places.
+    // SAFETY: there are `rest` numbers from `whole` on in all four.
     unsafe {
-        let old = decayed(L::load(row), L::load(eta), L::splat(p));
-        let new = L::load(x).mul_add(L::splat(factor), old);
-        L::load(gain).add(new.sub(old)).store(gain);
-        new.store(row);
+        let (to, sum) = (row.as_mut_ptr().add(whole), gain.as_mut_ptr().add(whole));
+        let (old, sums) = (L::load_first(to, rest), L::load_first(sum, rest));
+        let eta = L::load_first(eta.as_ptr().add(whole), rest);
+        let (new, sums) = advanced(old, eta, p, last, factor, sums);
+        new.store_first(to, rest);
+        sums.store_first(sum, rest);
     }
 }
 
-/// The end of a row, and 0 behind it.
+/// One vector of [`advance_row`]: the row and what it has gained so far.
 #[inline(always)]
-fn end(of: &[f64]) -> [f64; ROOM] {
-    let mut out = [0.0; ROOM];
-    out[..of.len()].copy_from_slice(of);
-    out
+fn advanced<L: Lanes>(old: L, eta: L, p: L, x: L, factor: L, gain: L) -> (L, L) {
+    let old = decayed(old, eta, p);
+    let new = x.mul_add(factor, old);
+    (new, gain.add(new.sub(old)))
+}
+
+/// Whether all lanes are 0.
+#[inline(always)]
+fn all_zero<L: Lanes>(x: L) -> bool {
+    let mut lanes = [0.0; 8];
+    // SAFETY: there is room for any vector.
+    unsafe { x.store(lanes.as_mut_ptr()) };
+    lanes.iter().fold(true, |zero, &lane| zero & (lane == 0.0))
 }

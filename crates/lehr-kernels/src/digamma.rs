@@ -64,15 +64,93 @@ fn exp_digamma_f64_body<L: Lanes>(x: &[f64], out: &mut [f64]) {
 const SMALLEST: f32 = 1e-6;
 const LARGEST: f32 = 1e9;
 
+/// What this arithmetic needs: one vector, or several side by side.
+pub(super) trait Numbers: Copy {
+    fn splat(x: f32) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    fn reciprocal(self) -> Self;
+    fn scale_by_power(self, magic: Self) -> Self;
+    fn zero_below(self, floor: Self) -> Self;
+}
+
+/// Several vectors. A chain of operations takes many times as long as each of them, and the CPU looks only so far ahead
+/// for others to do meanwhile.
+#[derive(Clone, Copy)]
+pub(super) struct Side<L, const M: usize>(pub [L; M]);
+
+/// Operations on a vector, and on each of several.
+macro_rules! numbers {
+    ($($name:ident($($arg:ident),*)),*) => {
+        impl<L: Lanes32> Numbers for L {
+            #[inline(always)]
+            fn splat(x: f32) -> Self {
+                Lanes32::splat(x)
+            }
+            #[inline(always)]
+            fn reciprocal(self) -> Self {
+                Lanes32::reciprocal(self)
+            }
+            $(
+                #[inline(always)]
+                fn $name(self, $($arg: Self),*) -> Self {
+                    Lanes32::$name(self, $($arg),*)
+                }
+            )*
+        }
+
+        impl<L: Lanes32, const M: usize> Numbers for Side<L, M> {
+            #[inline(always)]
+            fn splat(x: f32) -> Self {
+                Side([L::splat(x); M])
+            }
+            #[inline(always)]
+            fn reciprocal(self) -> Self {
+                let (one, two) = (Numbers::splat(1.0), Numbers::splat(2.0));
+                let minus = Self::splat(0.0).sub(self);
+                let r = Side(self.0.map(L::guess_reciprocal));
+                let r = r.mul(minus.mul_add(r, two));
+                let r = r.mul(minus.mul_add(r, two));
+                minus.mul_add(r, one).mul_add(r, r)
+            }
+            $(
+                #[inline(always)]
+                fn $name(self, $($arg: Self),*) -> Self {
+                    let mut out = self;
+                    for i in 0..M {
+                        out.0[i] = Lanes32::$name(self.0[i], $($arg.0[i]),*);
+                    }
+                    out
+                }
+            )*
+        }
+    };
+}
+
+numbers!(
+    add(other),
+    sub(other),
+    mul(other),
+    mul_add(a, b),
+    max(other),
+    min(other),
+    scale_by_power(magic),
+    zero_below(floor)
+);
+
 /// exp(digamma(x)), f32.
 #[inline(always)]
-pub(super) fn exp_digamma32<L: Lanes32>(x: L) -> L {
+pub(super) fn exp_digamma32<L: Numbers>(x: L) -> L {
     shifted_exp_digamma32(x, L::splat(0.0))
 }
 
 /// exp(digamma(x) + shift), where shift is at most 1/x + 1/(x+1) + 1/(x+2) + 1/(x+3).
 #[inline(always)]
-pub(super) fn shifted_exp_digamma32<L: Lanes32>(x: L, shift: L) -> L {
+pub(super) fn shifted_exp_digamma32<L: Numbers>(x: L, shift: L) -> L {
     let (two, three) = (L::splat(2.0), L::splat(3.0));
     let s = x.max(L::splat(SMALLEST)).min(L::splat(LARGEST));
     let u = s.mul(s.add(three));
@@ -96,7 +174,7 @@ pub(super) fn four_reciprocals(x: f64) -> f64 {
 
 /// exp(y) for y up to 80; 0 for y <= -87.
 #[inline(always)]
-fn exp32<L: Lanes32>(y: L) -> L {
+fn exp32<L: Numbers>(y: L) -> L {
     // 1.5 * 2^23: adding it leaves the whole part in the low bits of the mantissa.
     let magic = L::splat(12_582_912.0);
     let y = y.max(L::splat(-87.0));

@@ -1,6 +1,9 @@
 //! A vector of f64 lanes: portable, AVX2 + FMA, AVX-512; NEON is in `neon.rs`. Every operation works lane by lane, so the
 //! bits of a result do not depend on how many lanes there are.
 
+/// The lanes of the widest vector.
+const MOST: usize = 8;
+
 /// What the kernels need of a vector register.
 ///
 /// Loads and stores take raw pointers because a bounds check per load would cost more than the
@@ -20,6 +23,34 @@ pub(super) trait Lanes: Copy {
     /// # Safety
     /// `to` must be writable for `N` numbers, and the CPU must have the lanes' instructions.
     unsafe fn store(self, to: *mut f64);
+    /// The first `n` numbers from memory, at most `N`, and 0 in the lanes behind them.
+    ///
+    /// # Safety
+    /// `from` must be readable for `n` numbers, and the CPU must have the lanes' instructions.
+    #[inline(always)]
+    unsafe fn load_first(from: *const f64, n: usize) -> Self {
+        let mut lanes = [0.0; MOST];
+        for (i, lane) in lanes[..Self::N].iter_mut().enumerate().take(n) {
+            // SAFETY: the caller vouches for `n` numbers.
+            *lane = unsafe { *from.add(i) };
+        }
+        // SAFETY: the buffer has room for any vector.
+        unsafe { Self::load(lanes.as_ptr()) }
+    }
+    /// The first `n` lanes to memory, at most `N`.
+    ///
+    /// # Safety
+    /// `to` must be writable for `n` numbers, and the CPU must have the lanes' instructions.
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut f64, n: usize) {
+        let mut lanes = [0.0; MOST];
+        // SAFETY: the buffer has room for any vector.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        for (i, &lane) in lanes[..Self::N].iter().enumerate().take(n) {
+            // SAFETY: the caller vouches for `n` numbers.
+            unsafe { *to.add(i) = lane };
+        }
+    }
     /// `self + other`.
     fn add(self, other: Self) -> Self;
     /// `self - other`.
@@ -359,6 +390,14 @@ mod x86 {
         #[inline(always)]
         unsafe fn store(self, to: *mut f64) {
             lane!(_mm512_storeu_pd(to, self.0))
+        }
+        #[inline(always)]
+        unsafe fn load_first(from: *const f64, n: usize) -> Self {
+            Avx512(lane!(_mm512_maskz_loadu_pd(((1_u32 << n) - 1) as u8, from)))
+        }
+        #[inline(always)]
+        unsafe fn store_first(self, to: *mut f64, n: usize) {
+            lane!(_mm512_mask_storeu_pd(to, ((1_u32 << n) - 1) as u8, self.0))
         }
         #[inline(always)]
         fn mul_add(self, a: Self, b: Self) -> Self {

@@ -665,10 +665,10 @@ mod x86 {
         // is there is read.
         let from = unsafe { _mm512_loadu_si512(picks.from.as_ptr().cast()) };
         let mut picked = [_mm512_setzero_si512(); 16];
-        for (row, picked) in rows.into_iter().zip(&mut picked) {
-            for &(block, halves) in &picks.blocks {
+        for &(block, halves) in &picks.blocks {
+            let is_whole = picks.is_whole(block);
+            for (row, picked) in rows.into_iter().zip(&mut picked) {
                 let at = row.wrapping_add(block as usize * 32);
-                let is_whole = picks.is_whole(block);
                 // SAFETY: as above.
                 let first = unsafe { _mm512_loadu_si512(at.cast()) };
                 let found = if is_whole {

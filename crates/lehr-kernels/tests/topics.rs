@@ -376,15 +376,16 @@ fn made_corpus(isa: Isa, n_topics: usize) -> (Words, Vec<Document>) {
 fn shortcuts_keep_the_bound() {
     let settings = Solve { tol: 1e-5, max_iterations: 1000, ..Solve::default() };
     let dropping = Solve { relax: 1.0, extrapolate_below: 0.0, ..settings };
+    let batches = Solve { tol: 1e-5, max_iterations: 1000, ..Solve::of_batches() };
     for isa in Isa::available() {
         for n_topics in [7, 20, 60, 100, 300] {
             let (words, documents) = made_corpus(isa, n_topics);
             for alpha in [1.0 / n_topics as f32, 0.02, 0.1, 0.6] {
-                let (mut lost, mut fewer) = ([0.0; 2], 0);
+                let (mut lost, mut fewer) = ([0.0; 3], 0);
                 for (slots, counts) in &documents {
                     let exact = words.exact(slots, counts, alpha, 1e-5, 1000);
                     let bound = |gamma: &[f64]| words.bound(slots, counts, alpha, gamma);
-                    for (lost, settings) in lost.iter_mut().zip([dropping, settings]) {
+                    for (lost, settings) in lost.iter_mut().zip([dropping, settings, batches]) {
                         let got = words.fast(slots, counts, alpha, &settings);
                         *lost += (bound(&exact.gamma) - bound(&got.gamma)) / documents.len() as f64;
                         fewer += i64::from(exact.iterations) - i64::from(got.iterations);
@@ -393,6 +394,7 @@ fn shortcuts_keep_the_bound() {
                 println!("{isa:?} K={n_topics} alpha={alpha}: {lost:?} {fewer}");
                 assert!(lost[0].abs() < 1e-4, "{isa:?} K={n_topics} alpha={alpha}: {lost:?}");
                 assert!(lost[1] < 5e-4, "{isa:?} K={n_topics} alpha={alpha}: {lost:?}");
+                assert!(lost[2] < 1e-3, "{isa:?} K={n_topics} alpha={alpha}: {lost:?}");
                 assert!(fewer > 0, "shortcuts take no more iterations");
             }
         }

@@ -91,23 +91,23 @@ impl Alive {
         }
     }
 
-    #[cold]
+    /// Moves everybody who is not dead to the front.
+    #[inline(always)]
     fn compact(&mut self) {
+        let n = self.n;
         let mut kept = 0;
-        for j in 0..self.n {
-            if self.gamma[j] < self.death[j] && (kept > 0 || j + 1 < self.n) {
-                continue;
-            }
-            if kept < j {
-                self.topic[kept] = self.topic[j];
-                self.place[kept] = self.place[j];
-                self.alpha[kept] = self.alpha[j];
-                self.death[kept] = self.death[j];
-                self.gamma[kept] = self.gamma[j];
-            }
-            kept += 1;
+        for j in 0..n {
+            // Moved in any case, and forgotten if dead: which ones die cannot be guessed.
+            self.topic[kept] = self.topic[j];
+            self.place[kept] = self.place[j];
+            self.alpha[kept] = self.alpha[j];
+            let (death, gamma) = (self.death[j], self.gamma[j]);
+            self.death[kept] = death;
+            self.gamma[kept] = gamma;
+            let is_last = kept == 0 && j + 1 == n;
+            kept += usize::from(!(gamma < death) | is_last);
         }
-        for j in kept..self.n {
+        for j in kept..n {
             self.alpha[j] = 0.0;
             self.death[j] = 0.0;
             self.gamma[j] = 0.0;

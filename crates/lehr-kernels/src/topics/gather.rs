@@ -159,26 +159,32 @@ unsafe fn add_units<L: Lanes32, F: Format, const U: usize>(
 ) {
     let per_group = 16 / L::N;
     let place = |u: usize| ((unit + u) / per_group, (unit + u) % per_group * L::N);
-    let mut sums = [[L::splat(0.0); 2]; U];
+    let mut totals = [[L::splat(0.0); 2]; U];
     for &Share { doc, coef } in docs {
         let coef = L::splat(coef);
         // SAFETY: the caller vouches for the document.
         let theta = unsafe { thetas.get_unchecked(doc as usize).as_ptr() };
-        for (u, sums) in sums.iter_mut().enumerate() {
+        for (u, total) in totals.iter_mut().enumerate() {
             let (group, h) = place(u);
             // SAFETY: the caller vouches for the unit.
             let (x, y) = unsafe { F::load::<L>(theta, group, h) };
-            *sums = [x.mul_add(coef, sums[0]), y.mul_add(coef, sums[1])];
+            *total = [x.mul_add(coef, total[0]), y.mul_add(coef, total[1])];
         }
     }
-    for (u, sums) in sums.iter().enumerate() {
-        let (group, h) = place(u);
-        // SAFETY: as above.
-        let (x, y) = unsafe { F::load::<L>(row.as_ptr(), group, h) };
-        let at = group * TOGETHER + h;
-        add_to(sums[0].mul(x), at, sets, out);
-        add_to(sums[1].mul(y), at + 16, sets, out);
+    // One after the other and not in a loop, which would send the sums through memory.
+    macro_rules! add_up {
+        ($($u:literal)*) => {$(
+            if let Some(&[upper, lower]) = totals.get($u) {
+                let (group, h) = place($u);
+                // SAFETY: as above.
+                let (x, y) = unsafe { F::load::<L>(row.as_ptr(), group, h) };
+                let at = group * TOGETHER + h;
+                add_to(upper.mul(x), at, sets, out);
+                add_to(lower.mul(y), at + 16, sets, out);
+            }
+        )*};
     }
+    add_up!(0 1 2 3 4);
 }
 
 /// `out[at ..] += sums`, as far as `out` goes; `sets` replaces it.

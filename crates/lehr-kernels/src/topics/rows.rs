@@ -9,9 +9,8 @@ use super::solve::{SMALLEST_THETA, SMALLEST_Z};
 use crate::Isa;
 use crate::aligned::Aligned;
 use crate::blend::decayed;
-use crate::digamma::{four_reciprocals, shifted_exp_digamma32};
+use crate::digamma::{Side, four_reciprocals, shifted_exp_digamma32};
 use crate::dispatch;
-use crate::lanes::Lanes;
 use crate::lanes32::{Lanes32, Narrow};
 use crate::special::digamma;
 
@@ -19,7 +18,7 @@ use crate::special::digamma;
 const SMALLEST_BEFORE: f32 = 1e-25;
 
 /// Rows whose largest lambda is below this are scaled up: exp(digamma(0.2)) is 0.005.
-const RESCALE_BELOW: f64 = 0.2;
+const RESCALE_BELOW: f32 = 0.2;
 
 /// What has become of a stored lambda: `eta + p (lambda - eta)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -302,79 +301,133 @@ fn fill<L: Narrow, F: Format>(
     row: &mut [f32],
 ) -> (f32, f32) {
     let stride = pad_topics(lambda.len());
-    let n_groups = stride / TOGETHER;
-    assert!(inverse.len() == stride && row.len() == n_groups * F::WORDS, "whole groups");
-    let Decay { p, eta } = decay;
+    assert!(inverse.len() == stride && row.len() == stride / TOGETHER * F::WORDS, "whole groups");
+    let (mut sum, largest) = fill_shifted::<L, F>(lambda, decay, inverse, 0.0, row);
     let mut shift = 0.0;
-    let largest = eta + p * (largest::<L>(lambda) - eta);
     if largest < RESCALE_BELOW {
-        shift = four_reciprocals(largest.max(1e-6)) as f32;
+        shift = four_reciprocals(f64::from(largest.max(1e-6))) as f32;
+        (sum, _) = fill_shifted::<L, F>(lambda, decay, inverse, shift, row);
     }
-    let shifts = L::Single::splat(shift);
-    let least = L::Single::splat(SMALLEST_BEFORE);
-    let mut sums = L::Single::splat(0.0);
-    let n_whole = lambda.len() / TOGETHER;
-    // What is left of the topics, and 1 behind them, where inverse totals and so all entries are 0.
-    let mut rest = [1.0; TOGETHER];
-    let n_rest = lambda.len() % TOGETHER;
-    rest[..n_rest].copy_from_slice(&lambda[n_whole * TOGETHER..]);
-    let mut floors = [[SMALLEST_ENTRY; TOGETHER]; 2];
-    floors[1][n_rest..].fill(0.0);
+    (1.0 / sum.max(SMALLEST_Z), -shift)
+}
+
+/// Fills a row with its logarithms raised by `shift`; returns its sum, and the largest lambda as it is now.
+#[inline(always)]
+fn fill_shifted<L: Narrow, F: Format>(
+    lambda: &[f64],
+    decay: Decay,
+    inverse: &[f32],
+    shift: f32,
+    row: &mut [f32],
+) -> (f32, f32) {
+    let n_topics = lambda.len();
+    // Inverse totals, and so all entries, are 0 behind the last topic.
+    let mut floors = [SMALLEST_ENTRY; TOGETHER];
+    floors[n_topics.wrapping_sub(1) % TOGETHER + 1..].fill(0.0);
+    let entries = Entries { lambda, decay, inverse, shift, floors: &floors };
+    let (mut sums, mut largest) = (L::Single::splat(0.0), L::Single::splat(0.0));
+    let n_groups = pad_topics(n_topics) / TOGETHER;
     for group in 0..n_groups {
-        let (from, floors) = match group < n_whole {
-            true => (lambda[group * TOGETHER..].as_ptr(), &floors[0]),
-            false => (rest.as_ptr(), &floors[1]),
-        };
         for h in (0..16).step_by(L::Single::N) {
-            // SAFETY: there are 32 numbers at `from`, and the group is inside the row and the inverse totals.
-            unsafe {
-                let inverse = inverse.as_ptr().add(group * TOGETHER + h);
-                let floor = floors.as_ptr().add(h);
-                let (floor, next_floor) = (L::Single::load(floor), L::Single::load(floor.add(16)));
-                let x = shifted_exp_digamma32(current::<L>(from.add(h), p, eta), shifts);
-                let y = shifted_exp_digamma32(current::<L>(from.add(16 + h), p, eta), shifts);
-                // Denormal products would take a hundred times as long.
-                let (x, y) = (x.zero_below(least), y.zero_below(least));
-                let x = F::without_smallest(x.mul(L::Single::load(inverse)), floor);
-                let y = F::without_smallest(y.mul(L::Single::load(inverse.add(16))), next_floor);
-                F::store(row.as_mut_ptr(), group, h, x, y);
-                sums = sums.add(x.add(y));
-            }
+            let (upper, lower) = entries.pair::<L, F>(group, h, &mut largest);
+            // SAFETY: the group is inside the row, whose length the caller has asserted.
+            unsafe { F::store(row.as_mut_ptr(), group, h, upper, lower) };
+            sums = sums.add(upper.add(lower));
         }
     }
-    (1.0 / sums.sum().max(SMALLEST_Z), -shift)
+    let mut lanes = [0.0f32; 16];
+    // SAFETY: there is room for any vector.
+    unsafe { largest.store(lanes.as_mut_ptr()) };
+    (sums.sum(), lanes.into_iter().fold(0.0, |a, b| if b > a { b } else { a }))
 }
 
-/// The largest number of a row, which has some.
-#[inline(always)]
-fn largest<L: Lanes>(of: &[f64]) -> f64 {
-    let mut largest = L::splat(0.0);
-    let mut out = [0.0; 8];
-    let whole = of.len() / L::N * L::N;
-    // SAFETY: vectors are inside the row, and the buffer has room for one.
-    unsafe {
-        for k in (0..whole).step_by(L::N) {
-            largest = L::load(of.as_ptr().add(k)).max(largest);
+/// What the entries of a row are made of; inverse totals are padded to whole groups.
+struct Entries<'a> {
+    lambda: &'a [f64],
+    decay: Decay,
+    inverse: &'a [f32],
+    /// What is added to logarithms.
+    shift: f32,
+    /// What entries of the last group are at least.
+    floors: &'a [f32; TOGETHER],
+}
+
+impl Entries<'_> {
+    /// Topics `h ..` and `16 + h ..` of a group. `largest` follows the largest lambda.
+    #[inline(always)]
+    fn pair<L: Narrow, F: Format>(
+        &self,
+        group: usize,
+        h: usize,
+        largest: &mut L::Single,
+    ) -> (L::Single, L::Single) {
+        let Entries { lambda, decay, inverse, shift, floors } = *self;
+        let first = group * TOGETHER + h;
+        if first + 16 >= lambda.len() {
+            return (self.last::<L, F>(first, largest), L::Single::splat(0.0));
         }
-        largest.store(out.as_mut_ptr());
+        let now = [current::<L>(lambda, first, decay), current::<L>(lambda, first + 16, decay)];
+        *largest = largest.max(now[0]).max(now[1]);
+        // Denormal products would take a hundred times as long.
+        let least = L::Single::splat(SMALLEST_BEFORE);
+        let Side([x, y]) = shifted_exp_digamma32(Side(now), Side([L::Single::splat(shift); 2]));
+        assert!(first + 16 + L::Single::N <= inverse.len());
+        // SAFETY: inverse totals reach that far, as asserted.
+        let (x, y) = unsafe {
+            let at = inverse.as_ptr().add(first);
+            let (total, next) = (L::Single::load(at), L::Single::load(at.add(16)));
+            (x.zero_below(least).mul(total), y.zero_below(least).mul(next))
+        };
+        let (mut floor, mut next) =
+            (L::Single::splat(SMALLEST_ENTRY), L::Single::splat(SMALLEST_ENTRY));
+        if (group + 1) * TOGETHER > lambda.len() {
+            // SAFETY: `h + N` is at most 16, and there are 32.
+            (floor, next) = unsafe {
+                let at = floors.as_ptr().add(h);
+                (L::Single::load(at), L::Single::load(at.add(16)))
+            };
+        }
+        (F::without_smallest(x, floor), F::without_smallest(y, next))
     }
-    out.iter().chain(&of[whole..]).fold(0.0, |a: f64, &b| if b > a { b } else { a })
+
+    /// Topics `first ..`, behind which there are none in the group.
+    #[inline(always)]
+    fn last<L: Narrow, F: Format>(&self, first: usize, largest: &mut L::Single) -> L::Single {
+        let Entries { lambda, decay, inverse, shift, floors } = *self;
+        let now = current::<L>(lambda, first, decay);
+        *largest = largest.max(now);
+        let x = shifted_exp_digamma32(now, L::Single::splat(shift));
+        assert!(first + L::Single::N <= inverse.len());
+        // SAFETY: inverse totals reach that far, as asserted; of the floors there are 32.
+        let (total, floor) = unsafe {
+            let floor = floors.as_ptr().add(first % TOGETHER);
+            (L::Single::load(inverse.as_ptr().add(first)), L::Single::load(floor))
+        };
+        let x = x.zero_below(L::Single::splat(SMALLEST_BEFORE)).mul(total);
+        F::without_smallest(x, floor)
+    }
 }
 
-/// A vector of lambda as it is now, rounded.
-///
-/// # Safety
-/// There must be as many numbers as the vector has lanes.
+/// A vector of lambda from topic `first` on as it is now, rounded; 0 behind the last topic.
 #[inline(always)]
-unsafe fn current<L: Narrow>(from: *const f64, p: f64, eta: f64) -> L::Single {
+fn current<L: Narrow>(lambda: &[f64], first: usize, Decay { p, eta }: Decay) -> L::Single {
+    let (eta, p) = (L::splat(eta), L::splat(p));
     let mut now = [0.0; 16];
-    for k in (0..L::Single::N).step_by(L::N) {
-        // SAFETY: the caller vouches for the numbers, and N of f32 is a multiple of N of f64.
-        unsafe {
-            let x = decayed(L::load(from.add(k)), L::splat(eta), L::splat(p));
-            x.store(now.as_mut_ptr().add(k));
+    // SAFETY: what is read is inside the row, and 16 numbers are enough for any vector. N of f32 is a multiple of N of f64.
+    unsafe {
+        if first + L::Single::N <= lambda.len() {
+            for k in (0..L::Single::N).step_by(L::N) {
+                let x = L::load(lambda.as_ptr().add(first + k));
+                decayed(x, eta, p).store(now.as_mut_ptr().add(k));
+            }
+            return L::Single::load_wide(now.as_ptr());
         }
+        let mut rest = [0.0; 16];
+        for k in (0..lambda.len().saturating_sub(first)).step_by(L::N) {
+            let n = (lambda.len() - first - k).min(L::N);
+            let x = L::load_first(lambda.as_ptr().add(first + k), n);
+            decayed(x, eta, p).store(rest.as_mut_ptr().add(k));
+        }
+        L::Single::load_wide(rest.as_ptr())
     }
-    // SAFETY: 16 numbers are enough for any vector.
-    unsafe { L::Single::load_wide(now.as_ptr()) }
 }

@@ -37,9 +37,6 @@ pub trait Local<Expect>: Send + Sync + Sized + Serialize + DeserializeOwned {
     /// Adds the sums of the next shard of the same part of the data, where that is possible ([`Local::ADDS`]).
     fn add(&mut self, _next: &Self) {}
 
-    /// Finds again what was not sent, when it comes from another process; `rows` are those that it was made with.
-    fn arrive(&mut self, _rows: &RowSet) {}
-
     /// Adds what [`Learn::learn`](super::Learn::learn) needs, unweighted.
     fn add_hyper(&self, _sums: &mut [f64]) {}
 

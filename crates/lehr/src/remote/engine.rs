@@ -192,9 +192,6 @@ impl<M: SharedModel> Engine<M> for Remote<'_> {
                     bounds.extend(own);
                     locals.extend(left);
                 }
-                locals
-                    .par_iter_mut()
-                    .for_each(|local| Local::<M::Expect>::arrive(local, &stats.rows));
                 let bounds = bounds.into_iter();
                 gather.wave(expect, shards.places(wave), bounds, &locals, warm, stats);
             }

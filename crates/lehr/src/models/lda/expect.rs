@@ -69,7 +69,11 @@ pub(super) fn refresh(
     expect.rows.resize(rows.len(), n_topics, format);
     expect.rows.par_chunks_mut(CHUNK).for_each(|mut chunk| {
         stop::check();
-        let last = chunk.range().end - 1;
+        // Rows of the next chunk too, which the same thread most often takes.
+        let last = rows.len() - 1;
+        for slot in chunk.range().take(AHEAD) {
+            lambda.prefetch(rows.row(slot));
+        }
         for (i, slot) in chunk.range().enumerate() {
             lambda.prefetch(rows.row((slot + AHEAD).min(last)));
             if !lda.added(rows.row(slot)).is_empty() {

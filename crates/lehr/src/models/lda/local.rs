@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
 use super::expect::Expect;
@@ -10,12 +11,12 @@ use super::{Lda, LearnAlpha, bound};
 use crate::data::Docs;
 use crate::math::kernels::{
     Aligned, DocumentScratch, Isa, RowFormat, Share, Solve, Thetas, WIDE, gather_word,
-    gather_word_of_lists, pad_topics, solve_document, solve_document_exact,
+    gather_word_of_lists, pad_topics, prefetch, solve_document, solve_document_exact,
 };
 use crate::math::plain;
 use crate::math::special::digamma;
 use crate::math::stop;
-use crate::model::{Ask, Layout, Local, RowSet, Shard};
+use crate::model::{Ask, Layout, Local, RowSet, Shard, Sharding};
 
 /// What a shard's local steps leave behind.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,27 +36,17 @@ pub struct Documents {
     /// w_n of every document.
     #[serde(with = "plain")]
     weights: Vec<f64>,
-    /// The slots of all documents' words, document after document, rising within each.
+    /// The words of all documents, part after part of the rows, and document after document within each.
     #[serde(with = "plain")]
-    slots: Vec<u32>,
-    /// Where the words of each document end, in `slots`.
-    #[serde(with = "plain")]
-    lasts: Vec<u32>,
-    /// count / z of each.
-    #[serde(with = "plain")]
-    coefs: Vec<f32>,
-    /// The same in the exact mode, where `coefs` stays empty.
+    words: Vec<Placed>,
+    /// count / z of each in the exact mode.
     #[serde(with = "plain")]
     coefs64: Vec<f64>,
+    /// Where the words of each part start, and the end of the last.
+    #[serde(with = "plain")]
+    begins: Vec<u32>,
     /// The rows that are gathered together.
     part: usize,
-    /// The words of all documents, part after part and in order within each. As long as all the rest, and soon found
-    /// again: they are not sent.
-    #[serde(skip)]
-    placed: Vec<Placed>,
-    /// Where each part starts there, and the end of the last.
-    #[serde(skip)]
-    begins: Vec<usize>,
     /// gamma of every document, K numbers each.
     #[serde(with = "plain")]
     gamma: Vec<f32>,
@@ -66,15 +57,24 @@ pub struct Documents {
 }
 
 /// A word of a document.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable, Serialize, Deserialize)]
+#[repr(C)]
 struct Placed {
-    slot: u32,
-    /// Which document of the shard.
-    doc: u32,
-    /// Its place among the words of all documents.
-    at: u32,
+    /// Its place in the part, and in the lowest [`DOC_BITS`] which document of the shard.
+    row: u32,
     /// count / z; 0 in the exact mode.
     coef: f32,
+}
+
+/// Shards have no more than 2^5 documents, as [`Sharding::OF_DOCS`] says.
+const DOC_BITS: u32 = Sharding::OF_DOCS.items.trailing_zeros();
+
+impl Placed {
+    /// The place in the part, and the document.
+    #[inline]
+    fn parts(self) -> (usize, u32) {
+        ((self.row >> DOC_BITS) as usize, self.row & ((1 << DOC_BITS) - 1))
+    }
 }
 
 /// The buffers of one worker.
@@ -96,6 +96,28 @@ pub struct Scratch {
     /// ln of the factor that theta lacks besides the usual one.
     theta_ln_scale: f64,
     kernel: DocumentScratch,
+    shard: ShardWords,
+}
+
+/// The words of a shard's documents, document after document.
+#[derive(Debug, Default)]
+struct ShardWords {
+    slots: Vec<u32>,
+    /// count / z of each.
+    coefs: Vec<f32>,
+    /// The same in the exact mode, where `coefs` stays empty.
+    coefs64: Vec<f64>,
+    /// Where the words of each document end.
+    lasts: Vec<u32>,
+}
+
+impl ShardWords {
+    fn clear(&mut self) {
+        self.slots.clear();
+        self.coefs.clear();
+        self.coefs64.clear();
+        self.lasts.clear();
+    }
 }
 
 /// How hard local steps try, in training and when it matters.
@@ -112,8 +134,12 @@ const VANISHED: f32 = 1e-25;
 const VANISHED_EXACT: f64 = 2.0 * f64::MIN_POSITIVE;
 
 impl Lda {
-    fn solve(&self, precise: bool) -> Solve {
-        let base = Solve::default();
+    /// How local steps are solved, for rows of this format: in batches, where rows have 16 bits, faster.
+    fn solve(&self, precise: bool, format: RowFormat) -> Solve {
+        let base = match format {
+            RowFormat::Pairs => Solve::of_batches(),
+            RowFormat::Whole => Solve::default(),
+        };
         if precise {
             let tol = PRECISE_TOL.min(self.params.local_tol) as f32;
             let max_iterations = PRECISE_ITERATIONS.max(self.params.local_iterations);
@@ -137,7 +163,7 @@ impl Lda {
         let n_words = scratch.slots.len();
         // A state of zeros is none.
         let warm = if warm.iter().any(|&gamma| gamma != 0.0) { warm } else { &[] };
-        let settings = self.solve(precise);
+        let settings = self.solve(precise, expect.rows.format());
         let Scratch {
             slots,
             counts,
@@ -153,6 +179,7 @@ impl Lda {
             next64,
             theta_ln_scale,
             kernel,
+            shard: _,
         } = scratch;
         *theta_ln_scale = 0.0;
         gamma64.resize(n_topics, 0.0);
@@ -286,8 +313,12 @@ pub(super) fn step(
     out.format = expect.rows.format();
     out.weights.extend_from_slice(shard.weights);
     let learns = lda.params.learned_alpha() != LearnAlpha::No;
+    scratch.shard.clear();
     for (d, &n) in shard.items.iter().enumerate() {
         stop::check();
+        if let Some(&soon) = shard.items.get(d + 1) {
+            shard.data.prefetch(soon as usize);
+        }
         let doc = shard.data.doc(n as usize);
         scratch.load(doc.iter().map(|e| (shard.rows.slot(e.word as usize), e.count)));
         let warm = shard.warm.get(d * n_topics..(d + 1) * n_topics).unwrap_or(&[]);
@@ -311,13 +342,14 @@ pub(super) fn step(
                 if gamma == alpha { of_alpha - total } else { digamma(gamma) - total }
             }));
         }
-        out.slots.extend_from_slice(&scratch.slots);
-        out.lasts.push(out.slots.len() as u32);
+        let words = &mut scratch.shard;
+        words.slots.extend_from_slice(&scratch.slots);
+        words.lasts.push(words.slots.len() as u32);
         if lda.params.exact {
-            out.coefs64.extend_from_slice(&scratch.coef64);
+            words.coefs64.extend_from_slice(&scratch.coef64);
             out.theta64.extend_from_slice(&scratch.theta64);
         } else {
-            out.coefs.extend_from_slice(&scratch.coef);
+            words.coefs.extend_from_slice(&scratch.coef);
             if n_topics > WIDE {
                 out.lists.push(&scratch.theta);
             } else {
@@ -327,45 +359,51 @@ pub(super) fn step(
             }
         }
     }
-    out.place(n_parts);
+    out.place(&scratch.shard, n_parts);
 }
 
 impl Documents {
     /// Puts the words of each part together.
-    fn place(&mut self, n_parts: usize) {
-        let Documents { slots, lasts, coefs, placed, begins, .. } = self;
-        let shift = self.part.trailing_zeros();
-        // One more than parts: the places that are counted up below start one place later than they end.
+    fn place(&mut self, words: &ShardWords, n_parts: usize) {
+        let ShardWords { slots, coefs, coefs64, lasts } = words;
+        let (shift, inside) = (self.part.trailing_zeros(), self.part as u32 - 1);
+        assert!(shift + DOC_BITS <= u32::BITS && lasts.len() <= 1 << DOC_BITS, "rows fit into words");
+        let begins = &mut self.begins;
+        // One more than parts: the places that are counted up below begin one place later than they end.
         begins.clear();
         begins.resize(n_parts + 2, 0);
-        for &slot in &*slots {
+        for &slot in slots {
             begins[(slot >> shift) as usize + 2] += 1;
         }
         for i in 2..begins.len() {
             begins[i] += begins[i - 1];
         }
-        placed.clear();
-        placed.resize(slots.len(), Placed::default());
+        self.words.resize(slots.len(), Placed::default());
+        self.coefs64.resize(coefs64.len(), 0.0);
         let mut first = 0;
         for (doc, &last) in lasts.iter().enumerate() {
-            let words = first..last as usize;
-            first = words.end;
-            for at in words {
-                let (slot, coef) = (slots[at], coefs.get(at).copied().unwrap_or(0.0));
+            for at in first..last as usize {
+                let slot = slots[at];
                 let place = &mut begins[(slot >> shift) as usize + 1];
-                placed[*place] = Placed { slot, doc: doc as u32, at: at as u32, coef };
+                let to = *place as usize;
                 *place += 1;
+                let coef = coefs.get(at).copied().unwrap_or(0.0);
+                self.words[to] = Placed { row: (slot & inside) << DOC_BITS | doc as u32, coef };
+                if let Some(&coef) = coefs64.get(at) {
+                    self.coefs64[to] = coef;
+                }
             }
+            first = last as usize;
         }
         begins.pop();
     }
 
-    /// The words of part number `part`, document after document.
-    fn words_of(&self, part: usize) -> &[Placed] {
+    /// Where the words of part number `part` are.
+    fn range_of(&self, part: usize) -> Range<usize> {
         match self.begins.get(part..part + 2) {
-            Some(&[begin, end]) => &self.placed[begin..end],
+            Some(&[begin, end]) => begin as usize..end as usize,
             // No document was looked at for its statistics.
-            _ => &[],
+            _ => 0..0,
         }
     }
 }
@@ -380,13 +418,10 @@ impl Local<Expect> for Documents {
             format: RowFormat::default(),
             theta64: Vec::new(),
             weights: Vec::new(),
-            slots: Vec::new(),
-            lasts: Vec::new(),
-            coefs: Vec::new(),
+            words: Vec::new(),
             coefs64: Vec::new(),
-            part: 1,
-            placed: Vec::new(),
             begins: Vec::new(),
+            part: 1,
             gamma: Vec::new(),
             ln_theta: Vec::new(),
             iterations: 0,
@@ -400,11 +435,7 @@ impl Local<Expect> for Documents {
         self.weights.clear();
         self.gamma.clear();
         self.ln_theta.clear();
-        self.slots.clear();
-        self.lasts.clear();
-        self.coefs.clear();
         self.coefs64.clear();
-        self.placed.clear();
         self.begins.clear();
         self.iterations = 0;
     }
@@ -420,40 +451,58 @@ impl Local<Expect> for Documents {
     ) {
         let Some(&Documents { n_topics, isa, part, .. }) = shards.first() else { return };
         let at = slots.start / part;
-        let slot_of = |slot: u32| slot as usize - slots.start;
-        // Where the documents of each word start, in order of words and for each word in order of documents.
-        let mut starts = vec![0usize; slots.len() + 1];
-        for shard in shards {
-            shard.words_of(at).iter().for_each(|word| starts[slot_of(word.slot) + 1] += 1);
+        // Where the documents of each word begin, in order of words and for each word in order of documents.
+        let mut starts = vec![0u32; slots.len() + 1];
+        for (i, shard) in shards.iter().enumerate() {
+            // Shards are far apart, and each has few words of a part.
+            if let Some(soon) = shards.get(i + 2) {
+                prefetch(&soon.words[soon.range_of(at)]);
+            }
+            let words = &shard.words[shard.range_of(at)];
+            words.iter().for_each(|word| starts[word.parts().0 + 1] += 1);
         }
         for i in 0..slots.len() {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let shrinks: Vec<f64> = slots.clone().map(|slot| shrink(rows, slot, ask.shrink)).collect();
+        let shrinks: Vec<f64> = match ask.shrink > 0.0 {
+            true => slots.clone().map(|slot| shrink(rows, slot, ask.shrink)).collect(),
+            false => Vec::new(),
+        };
         let is_exact = !expect.exact.is_empty();
-        let mut found = vec![Share::default(); starts[slots.len()]];
+        let mut found = vec![Share::default(); starts[slots.len()] as usize];
         let mut exact = vec![0.0; if is_exact { found.len() } else { 0 }];
         let mut before = 0;
         for shard in shards {
-            let is_plain = !is_exact && shard.weights.iter().all(|&weight| weight == 1.0);
-            for &Placed { slot, doc, at, coef } in shard.words_of(at) {
-                let slot = slot_of(slot);
-                let place = next[slot];
-                next[slot] += 1;
-                found[place] = Share { doc: before + doc, coef };
-                if is_plain {
-                    continue;
+            let range = shard.range_of(at);
+            let words = &shard.words[range.clone()];
+            let n_docs = shard.weights.len() as u32;
+            if !is_exact && shard.weights.iter().all(|&weight| weight == 1.0) {
+                for &word in words {
+                    let (slot, doc) = word.parts();
+                    let place = next[slot] as usize;
+                    next[slot] += 1;
+                    found[place] = Share { doc: before + doc, coef: word.coef };
                 }
-                let weight = 1.0 + shrinks[slot] * (shard.weights[doc as usize] - 1.0);
+                before += n_docs;
+                continue;
+            }
+            for (i, &word) in range.zip(words) {
+                let (slot, doc) = word.parts();
+                let place = next[slot] as usize;
+                next[slot] += 1;
+                let left = shrinks.get(slot).copied().unwrap_or(1.0);
+                let weight = 1.0 + left * (shard.weights[doc as usize] - 1.0);
+                found[place] = Share { doc: before + doc, coef: word.coef };
                 if is_exact {
-                    exact[place] = weight * shard.coefs64[at as usize];
+                    exact[place] = weight * shard.coefs64[i];
                 } else {
-                    found[place].coef = (weight * f64::from(coef)) as f32;
+                    found[place].coef = (weight * f64::from(word.coef)) as f32;
                 }
             }
-            before += shard.weights.len() as u32;
+            before += n_docs;
         }
+        let starts: Vec<usize> = starts.into_iter().map(|start| start as usize).collect();
         if !is_exact && n_topics > WIDE {
             let thetas: Vec<_> = shards.iter().flat_map(|shard| shard.lists.iter()).collect();
             for (i, out) in out.chunks_exact_mut(n_topics).enumerate() {
@@ -490,10 +539,6 @@ impl Local<Expect> for Documents {
                 }
             }
         }
-    }
-
-    fn arrive(&mut self, rows: &RowSet) {
-        self.place(rows.len().div_ceil(self.part));
     }
 
     fn add_hyper(&self, sums: &mut [f64]) {

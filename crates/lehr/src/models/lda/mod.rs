@@ -52,6 +52,9 @@ use crate::{Error, FitConfig, Result};
 /// Parameters closer to 0 than this, relative to eta, count as outside of their domain.
 const MARGIN: f64 = 1e-6;
 
+/// How many documents ahead of its turn one is asked for: those of a batch lie far apart.
+const SOON: usize = 4;
+
 /// An LDA model, ready to be fitted to documents.
 ///
 /// ```
@@ -177,7 +180,7 @@ impl Model for Lda {
     fn support(&self, data: &Docs, items: &[u32], rows: &mut RowSet) {
         rows.collect_from(items, |items, rows| {
             for (i, &n) in items.iter().enumerate() {
-                if let Some(&soon) = items.get(i + 2) {
+                if let Some(&soon) = items.get(i + SOON) {
                     data.prefetch(soon as usize);
                 }
                 data.doc(n as usize).iter().for_each(|entry| rows.add(entry.word));
