@@ -367,7 +367,10 @@ impl Documents {
     fn place(&mut self, words: &ShardWords, n_parts: usize) {
         let ShardWords { slots, coefs, coefs64, lasts } = words;
         let (shift, inside) = (self.part.trailing_zeros(), self.part as u32 - 1);
-        assert!(shift + DOC_BITS <= u32::BITS && lasts.len() <= 1 << DOC_BITS, "rows fit into words");
+        assert!(
+            shift + DOC_BITS <= u32::BITS && lasts.len() <= 1 << DOC_BITS,
+            "rows fit into words"
+        );
         let begins = &mut self.begins;
         // One more than parts: the places that are counted up below begin one place later than they end.
         begins.clear();
