@@ -344,7 +344,7 @@ def describe(path, script, worker, args, lehr, peak, cpu, extra=()):
     changed = output_of(["git", "status", "--porcelain", "--untracked-files=no"], "", cwd=ROOT)
     if changed:
         commit += " with uncommitted changes"
-    # Where the checkout and the data lie is nobody's business.
+    # Paths of the checkout and of the data are not published.
     hidden = {str(value) for value in (args.out, args.lehr, *(getattr(args, name, None) for name in HIDDEN)) if value}
     command = ["python3", f"benchsuite/{script}", *("DIR" if part in hidden else part for part in sys.argv[1:])]
     lines = [

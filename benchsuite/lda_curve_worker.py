@@ -66,7 +66,7 @@ def train_gensim(corpus, k, workers, seed, seconds, count, folder):
     """LdaMulticore with its defaults: chunks of 2000, rho_t = (1 + t)^-0.5, alpha = eta = 1/K, 50 iterations.
 
     No perplexity is estimated on the way. The documents come round and round until the time is over, in one
-    call of `update`, which complains in the end that there were more than it was told.
+    call of `update`, which complains in the end that there were more than were announced.
     """
     from gensim.models import LdaMulticore
     from scipy import sparse
@@ -139,7 +139,7 @@ def train_tomotopy(corpus, k, workers, seed, seconds, count, folder):
 
 
 def score(heldout, k, tolerance, iterations, *files):
-    """Completion of each file's topics, by one function whoever made them."""
+    """Completion of each file's topics, by one function for all programs."""
     import numpy as np
     from scipy import sparse
 

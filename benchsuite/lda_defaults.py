@@ -6,7 +6,7 @@
 
 LEHR is the program as it is, and one built before the defaults changed. FOLDER has docword.ap.txt.gz and
 docword.reuters-news.txt.gz; the simulated corpora are made here, and no rule was chosen on those of `kept`. Parts:
-reuters, ap, kept, starts (learned priors from where nobody would begin), warm. Every number goes to
+reuters, ap, kept, starts (learned priors from unusual first values), warm. Every number goes to
 benchsuite/runs/<date>-<cpu>-lda-defaults/raw.csv as it comes, the tables to summary.md. One thread. Needs numpy.
 """
 

@@ -297,7 +297,7 @@ def safetensor(path, name):
 
 
 def read_lambda(path, k, words):
-    """Topic-word parameters as words by topics, whoever wrote them."""
+    """Topic-word parameters as words by topics, for all programs."""
     import numpy as np
 
     values = np.load(path).T if str(path).endswith(".npy") else safetensor(path, "lambda")

@@ -4,7 +4,7 @@
     python3 benchsuite/pmf.py --data DIR
 
 Seconds per sweep and held-out RMSE against cmfrec's exact ALS, RMSE against
-seconds beside libmf's SGD, and for lehr alone what biases, noise and the bound
+seconds next to libmf's SGD, and for lehr alone what biases, noise and the bound
 cost and how much memory ten million ratings take. DIR holds
 ml-1m/ratings.dat.gz and netflix-10m/ratings.dat.gz; where a file is absent, a
 made set of its size stands in. Needs python3, cargo, a C++ compiler and, the
@@ -192,7 +192,7 @@ class Bench:
         return out, command, measure(command, self.args.threads)
 
     def speed_lehr(self, side, ratings, d, round_, place):
-        """Seconds per sweep from the trace; beside it, by the wall clock, from a fit of half as many sweeps."""
+        """Seconds per sweep from the trace; and, by the wall clock, from a fit of half as many sweeps."""
         extra, every = VARIANTS[side]
         first, steps = self.sizes.lehr_sweeps(ratings.name, d)
         extra = (*extra, "--eval-every", 1 if every else steps - first)

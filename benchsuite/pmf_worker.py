@@ -175,7 +175,7 @@ def cmf(x, kind, d, threads, seed, niter, **settings):
 def cmfrec_sweep(kind, path, d, threads, seed, few, many):
     """Seconds per sweep (users and items): (fit with `many` sweeps - fit with `few`) / (many - few).
 
-    Both begin alike, and what is not a sweep (conversion, start, biases) is in both.
+    Both start alike, and what is not a sweep (conversion, start, biases) is in both.
     """
     x, *_ = load(path)
     few, many = int(few), int(many)

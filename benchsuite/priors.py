@@ -6,7 +6,7 @@
 
 Run it with an interpreter in which lehr is installed (`pip install .`), which brings numpy, scipy and scikit-learn.
 Every number goes to benchsuite/runs/<date>-<cpu>-priors/raw.csv as it comes; the tables are printed at the end and
-written beside it. `--summary` prints them again from what is there. One thread. The tables are in priors_tables.py, the
+written next to it. `--summary` prints them again from what is there. One thread. The tables are in priors_tables.py, the
 rules in priors_rules.py. docs/method/priors.md has what came out.
 """
 

@@ -18,10 +18,10 @@ ROUNDS = 3  # of learning the prior
 JOINS = 3  # times that clusters are adapted and joined again, in a round
 SOFT_SWEEPS = 5  # of variational inference for every number of clusters tried
 PATIENCE = 2  # numbers of clusters tried after the best
-SPREAD = 10.0  # deviations squared from the mean of all, of the one cluster that beta0 is told of
+SPREAD = 10.0  # deviations squared from the mean of all, of the one cluster that beta0 is given
 SEARCHES = 4000  # items times searches: the fewer items, the more searches
 MOST_SEARCHES = 5
-FINALISTS, MORE_SWEEPS = 3, 20  # the best climb on
+FINALISTS, MORE_SWEEPS = 3, 20  # the best are run on
 SHRINK = 1.0  # items that the data's covariance is worth in the learned one, times (d + 1)
 RIDGE = 1e-6
 
@@ -284,7 +284,7 @@ class Search:
         return bound, R, prior
 
     def chain(self, pieces, rng):
-        """From pieces to clusters and a prior, and then all that is worth climbing from."""
+        """From pieces to clusters and a prior, and then all that is worth running from."""
         fine, prior = kmeans(self.Z, self.w, pieces, rng), self.prior()
         for _ in range(ROUNDS):
             fine = self.adapted(fine, prior)

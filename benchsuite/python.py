@@ -5,7 +5,7 @@
 
 Time of a mixture, an LDA model and a matrix factorisation, in the loop itself,
 in the call of `fit` and in the whole process; whether both end with the same
-bound, to the last bit; and how much memory a fit takes beside its array. DIR
+bound, to the last bit; and how much memory a fit takes besides its array. DIR
 holds docword.reuters-news.txt.gz and ml-1m/ratings.dat.gz; where a file is
 absent, synthetic data of its shape stand in. Needs python3, cargo and, the first
 time, a network. Every single run goes to

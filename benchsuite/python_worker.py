@@ -1,7 +1,7 @@
 """The half of python.py that needs lehr and numpy; one process a job.
 
 Run by python.py with an interpreter that has lehr. Each job prints one JSON
-line; times begin before anything is imported.
+line; times start before anything is imported.
 """
 
 import json
@@ -121,7 +121,7 @@ def memory(job):
 
     warnings.simplefilter("ignore")
     dtype, order = job["layout"].split(", ")
-    # In place: what the numbers are made from must not have been in memory beside them.
+    # In place: what the numbers are made from must not have been in memory with them.
     X = np.empty((job["n"], job["d"]), dtype=dtype)
     np.random.default_rng(0).standard_normal(dtype=X.dtype, out=X)
     if order == "Fortran order":

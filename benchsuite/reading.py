@@ -32,7 +32,7 @@ INPUTS = ["points", "points-17-digits", "ratings-1m", "ratings-10m", "uci"]
 
 
 def packed(path):
-    """A gzipped copy, beside it."""
+    """A gzipped copy, in the same folder."""
     target = path.with_name(path.name + ".gz")
     if not target.exists():
         with path.open("rb") as text, gzip.open(target, "wb", compresslevel=6) as out:

@@ -3,7 +3,7 @@
     pip install implicit && python benchsuite/recommend_all.py --ratings ratings.dat.gz --dims 50 --rounds 5
 
 Both make lists of the same users, items and length, and leave out what each user has rated; factors are lehr's, so that
-both multiply the same numbers (lehr adds biases). They run alternately in one process, on all cores; what is told is the
+both multiply the same numbers (lehr adds biases). They run alternately in one process, on all cores; what is reported is the
 median of the ratios of neighbours. lehr ranks in double precision at the end, and with --std says how sure each expected
 rating is, which `implicit` cannot. The raw times are printed first.
 """

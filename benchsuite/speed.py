@@ -35,7 +35,7 @@ from harness import (
 
 PYTHON_WORKER = HERE / "python_worker.py"
 
-# The yardstick's step sizes and batches, and so those of all rows beside it or without a peer.
+# The yardstick's step sizes and batches, and so those of all rows compared with it or without a peer.
 RHO = (64, 0.6)
 SEEDS = 5
 # Completion may differ by this many nats a word and count as equal.
@@ -201,7 +201,7 @@ class Speed:
                 note(f"yardstick: left out, {' and '.join(needed)} are not both there")
                 return None
             place = WORK / "yardstick"
-            # Built from a copy: cargo writes beside what it builds.
+            # Built from a copy: cargo writes next to what it builds.
             for name in ["Cargo.toml", "Cargo.lock", "prep.py", *(f.relative_to(source) for f in source.glob("src/**/*.rs"))]:
                 if (source / name).exists():
                     (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +247,7 @@ class Speed:
 
 
 def lda_yardstick(speed):
-    """One thread beside the yardstick, from scratch, equal documents; then completion beside the older build."""
+    """One thread against the yardstick, from scratch, equal documents; then completion against the older build."""
     row, sizes = "lda-yardstick", speed.sizes
     _, whole = speed.corpora()
     if speed.yardstick():

@@ -10,8 +10,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 project = "lehr"
-author = "the lehr developers"
-copyright = "the lehr developers"
+author = "The lehr authors"
+copyright = "The lehr authors"
 release = version = lehr.__version__
 
 extensions = [
@@ -53,7 +53,7 @@ numpydoc_validation_checks = {
     "PR01", "PR02", "PR03", "PR04", "PR05", "PR06", "PR10",
     "SS01", "SS02", "SS03", "SS04", "SS06",
 }
-# Sweeps and errors are made by lehr, not by its users: their parameters are nobody's.
+# Sweeps and errors are made by lehr, not by its users: their parameters are for no caller.
 numpydoc_validation_exclude = {r"\.__\w+__$", r"^lehr\.Sweep$", r"^lehr\.errors\."}
 
 # The gallery. Pictures are the same in every build.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the registries are told, checked: `metadata.py` says what differs, `metadata.py --write` fixes it.
+"""The metadata that the registries get, checked: `metadata.py` reports what differs, `metadata.py --write` fixes it.
 
 `--tag v1.2.3` checks that a tag is the version of Cargo.toml and has a dated section in CHANGELOG.md; `--changes v1.2.3`
 prints that section.

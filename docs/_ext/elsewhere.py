@@ -2,7 +2,7 @@
 
 Nothing is fetched. Names of other packages become links to where their projects publish them; a name of a package
 that is not listed here stays an unresolved reference, which is an error. Files of the repository, which have no page
-here, are shown by their path. All addresses that pages link to are listed in `external_links.txt` beside the site.
+here, are shown by their path. All addresses that pages link to are listed in `external_links.txt` next to the site.
 """
 
 import posixpath
@@ -45,7 +45,7 @@ def files(app, name, source):
 
 
 def listed(app, exception):
-    """Write the addresses of all pages into a file, for somebody with a network to check."""
+    """Write the addresses of all pages into a file, to be checked where there is a network."""
     if exception is None:
         found = set()
         for name in app.env.found_docs:

@@ -1,6 +1,6 @@
 """Writes the seeds of this folder that need no other program than Python; those that lehr itself
-writes come from `cargo test -p lehr --test hostile -- --ignored`. Names that begin with ok- are read,
-those that begin with bad- are refused: crates/lehr/tests/hostile holds them to it. Run it here; the
+writes come from `cargo test -p lehr --test hostile -- --ignored`. Names that start with ok- are read,
+those that start with bad- are refused: crates/lehr/tests/hostile holds them to it. Run it here; the
 files are checked in."""
 
 import gzip

@@ -123,7 +123,7 @@ pub fn corpus(folder: &Folder, bytes: &[u8]) -> Read {
     as_it_is
 }
 
-/// The names of words beside a corpus, and a list of stop words.
+/// The file of words that goes with a corpus, and a list of stop words.
 pub fn words(folder: &Folder, bytes: &[u8]) -> Read {
     let path = folder.file("vocab.txt", bytes);
     let numbers = folder.file("b.txt", b"2\n3\n3\n1 1 2\n2 3 1\n1 3 1\n");

@@ -23,7 +23,7 @@ pub type Read = Result<(), String>;
 
 pub struct Target {
     pub name: &'static str,
-    /// Files to begin with, from the root of the repository: folders of which all files are taken,
+    /// Files to start with, from the root of the repository: folders of which all files are taken,
     /// and folders of which those with this ending are.
     pub seeds: &'static [(&'static str, &'static str)],
     pub limit: Limit,

@@ -1,5 +1,5 @@
 //! The files of a run directory, each in the place of the one that a fit has left there, and the
-//! configuration from which a fit begins.
+//! configuration from which a fit starts.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -163,7 +163,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         """What shows the progress of a fit of `data` under these settings, if that is wanted."""
         return Bar(self.verbose) if self.verbose else None
 
-    def _climb(self, call, data, X, *settings, **begin):
+    def _run(self, call, data, X, *settings, **begin):
         """Runs `call` of the compiled part and takes its result over, also when it was cut short."""
         watch = Watch(self, X, self._printer(data, settings[-1]))
         texts = [as_json(setting) for setting in settings]

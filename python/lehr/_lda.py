@@ -371,7 +371,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         """
         data, params, config = self._asked(X, feature_names)
         self._random()
-        self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+        self._run(self._core_class.fit, data, X, params, config, **self._begin())
         self._tell_notes()
         self._keeps_single = self._single
         if self._has_whole_story(config) and self._outcome["stop"] in ("converged", "steps"):
@@ -421,10 +421,10 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         if first:
             self._random()
             self._keeps_single = self._single
-            self._climb(self._core_class.fit, data, X, params, config, **self._begin())
+            self._run(self._core_class.fit, data, X, params, config, **self._begin())
             self._tell_notes()
             return self
-        return self._climb(self._core.partial, data, X, config)
+        return self._run(self._core.partial, data, X, config)
 
     def _take(self, core):
         super()._take(core)

@@ -346,7 +346,7 @@ covariance_prior_ : float or ndarray
             config["n_init"], begin = 1, {"like": self._core}
         elif not isinstance(self.init_params, str):
             begin = {"begin": np.ascontiguousarray(self.init_params, dtype=np.float64)}
-        self._climb(self._core_class.fit, data, X, params, config, **begin)
+        self._run(self._core_class.fit, data, X, params, config, **begin)
         for note in self._core.notes():
             warnings.warn(told(note, is_path(X), self._names, self._values), UserWarning, stacklevel=2)
         if config["batch"] is None:
@@ -397,8 +397,8 @@ covariance_prior_ : float or ndarray
         config["steps"] = -(-n_items // batch)
         config["population"] = None if total is None else max(total, n_items)
         if first:
-            return self._climb(self._core_class.fit, data, X, self._params(), config)
-        return self._climb(self._core.partial, data, X, config)
+            return self._run(self._core_class.fit, data, X, self._params(), config)
+        return self._run(self._core.partial, data, X, config)
 
     def _take(self, core):
         super()._take(core)

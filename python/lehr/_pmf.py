@@ -30,7 +30,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     """Probabilistic matrix factorisation with a posterior for every user and every item.
 
     A rating is the inner product of a user's and an item's factors, plus biases and noise. Noise, prior variances
-    and biases are learned, and dimensions that explain nothing switch themselves off.
+    and biases are learned, and unused dimensions are pruned (ARD).
 
     X is one of
 
@@ -290,7 +290,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
             The fitted estimator.
         """
         data, params, config = self._asked(X)
-        return self._climb(self._core_class.fit, data, X, params, config)
+        return self._run(self._core_class.fit, data, X, params, config)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new users and items in without fitting again: what is known of others stays as it is.

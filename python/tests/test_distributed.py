@@ -1,4 +1,4 @@
-"""Fits on Ray: the bits of one machine on any workers, whoever is lost; and what is refused."""
+"""Fits on Ray: bit-identical to one machine on any workers, whichever are lost; and what is refused."""
 
 import json
 import os

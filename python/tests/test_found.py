@@ -1,4 +1,4 @@
-"""What a fit has found: which components are in use, and that nobody can change it by hand."""
+"""What a fit has found: which components are in use, and that it cannot be changed by hand."""
 
 import copy
 import pickle

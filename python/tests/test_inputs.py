@@ -150,7 +150,7 @@ def test_messages_call_settings_by_their_names_here(tmp_path):
     names = (BayesianGaussianMixture._names, BayesianGaussianMixture._values)
     parts = ["use ", ("setting", "covariance", "diagonal")]
     assert str(lehr.errors._made("DataError", parts, False, ()).renamed(*names)) == "use covariance_type='diag'"
-    # A text is nobody's setting, whatever it looks like.
+    # A string is never a setting, whatever it looks like.
     assert str(DataError("`covariance = diagonal`").renamed(*names)) == "`covariance = diagonal`"
     pandas = pytest.importorskip("pandas")
     twice = pandas.DataFrame({"user": [1, 1], "item": [2, 2], "rating": [3.0, 4.0]})

@@ -1,4 +1,4 @@
-"""LDA beside scikit-learn's: same gamma and lambda from the same step, same scores; then what is ours."""
+"""LDA against scikit-learn's: same gamma and lambda from the same step, same scores; then what only lehr has."""
 
 import pickle
 
@@ -158,7 +158,7 @@ def test_priors_are_learned_in_one_word(counts):
     assert (plain.doc_topic_prior_, plain.topic_word_prior_) == (0.5, 0.5)
     learned = LatentDirichletAllocation(2, priors="learned", **online).fit(counts)
     assert np.shape(learned.doc_topic_prior_) == (2,) and learned.topic_word_prior_ > 1
-    # Each part of it can be said otherwise.
+    # Each part of it can be set otherwise.
     parts = {"learn_doc_topic_prior": "no", "learn_topic_word_prior": False, "temper": "off", "topic_word_prior": 0.5}
     fixed = LatentDirichletAllocation(2, priors="learned", **parts, **online).fit(counts)
     np.testing.assert_array_equal(fixed.components_, plain.components_)

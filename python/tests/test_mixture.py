@@ -1,4 +1,4 @@
-"""The mixture beside scikit-learn's: same fixed point, same numbers, clusters as good; then what is ours."""
+"""The mixture against scikit-learn's: same fixed point, same numbers, clusters as good; then what only lehr has."""
 
 import pickle
 import warnings
@@ -37,7 +37,7 @@ ATTRIBUTES = [
 
 
 class TheirsFrom(Theirs):
-    """scikit-learn's mixture, beginning with given responsibilities."""
+    """scikit-learn's mixture, starting with given responsibilities."""
 
     def _initialize_parameters(self, X, random_state, xp=None):
         self._initialize(X, self.start)
@@ -114,7 +114,7 @@ def test_our_priors_find_the_number_of_clusters_by_one_word(n_components):
     mixture = BayesianGaussianMixture(n_components, priors="learned", random_state=0, max_iter=500).fit(X)
     sizes = np.bincount(mixture.predict(X), minlength=n_components)
     assert (sizes > 4).sum() == 4
-    # What it was told is scikit-learn's unless it is asked for.
+    # Its settings are scikit-learn's unless others are asked for.
     assert BayesianGaussianMixture().priors == "scikit-learn"
     with pytest.raises(SettingError, match="priors = 'mine': must be"):
         BayesianGaussianMixture(2, priors="mine").fit(X)

@@ -1,4 +1,4 @@
-"""Pictures: what is drawn, where, and what is said when something is missing."""
+"""Pictures: what is drawn, where, and the error when something is missing."""
 
 import sys
 

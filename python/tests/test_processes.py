@@ -1,4 +1,4 @@
-"""Beside other things: pickles, copies, forks, threads, signals, progress, callbacks, memory."""
+"""With other tools: pickles, copies, forks, threads, signals, progress, callbacks, memory."""
 
 import copy
 import multiprocessing
@@ -278,7 +278,7 @@ MEMORY = """
 import json, resource
 import numpy as np
 from lehr import BayesianGaussianMixture
-# In place: what the numbers are made from must not have been in memory beside them.
+# In place: what the numbers are made from must not have been in memory with them.
 X = np.empty((600_000, 10), dtype={dtype!r})
 np.random.default_rng(0).standard_normal(dtype=X.dtype, out=X)
 def peak():

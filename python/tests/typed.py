@@ -16,7 +16,7 @@ X = np.ones((9, 2))
 
 
 class Mine(lehr.BayesianGaussianMixture):
-    """Of somebody's own."""
+    """A class of the user's own."""
 
 
 def mixtures() -> None:

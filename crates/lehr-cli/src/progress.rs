@@ -78,12 +78,12 @@ pub struct Bar {
     block: Option<usize>,
     /// Items of the start under way.
     items: u64,
-    /// What can be told afterwards.
+    /// What can be reported afterwards.
     pub seen: Seen,
 }
 
 impl Bar {
-    /// A bar that learns its length when the fit begins.
+    /// A bar that learns its length when the fit starts.
     pub fn new(quiet: bool) -> Self {
         catch_interrupts(quiet);
         let bar = bar(quiet, "{prefix}", "{pos}/{len}  {eta} left  {wide_msg}");

@@ -77,7 +77,7 @@ pub fn folded(text: &str, width: usize) -> String {
     if text.ends_with('\n') { whole } else { whole.trim_end_matches('\n').to_string() }
 }
 
-/// Where the second line of a broken one begins: below what follows a name.
+/// Where the second line of a broken one starts: below what follows a name.
 fn hanging(line: &str) -> usize {
     const LONGEST_NAME: usize = 24;
     let lead = line.chars().take_while(|c| *c == ' ').count();
@@ -123,7 +123,7 @@ pub fn in_line(text: &str) -> String {
     line
 }
 
-/// The beginning of a text that is too long, with a sign that it is.
+/// The start of a text that is too long, with a sign that it is.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_string();

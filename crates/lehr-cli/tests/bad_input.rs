@@ -443,7 +443,7 @@ fn numbers_and_settings_that_make_no_sense_are_told_in_plain_words() {
         &fit("--concentration 1e308"),
         &["--concentration 1e308: must be a positive number up to"],
     );
-    // What changes nothing is told, and does no harm.
+    // What changes nothing is reported, and does no harm.
     let ended = place.run(&fit("--law gamma --sampling with-replacement --bound-sample 10"));
     assert_eq!(ended.code, 0);
     let notes: Vec<&str> = ended.stderr.lines().collect();

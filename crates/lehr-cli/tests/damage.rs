@@ -1,4 +1,4 @@
-//! Run directories with damaged files: what is left is used, and what is wrong is said.
+//! Run directories with damaged files: what is left is used, and what is wrong is reported.
 
 #![cfg(any(debug_assertions, feature = "faults"))]
 
@@ -25,7 +25,7 @@ fn killed() -> Place {
     place
 }
 
-/// The result is that of the run nobody touched.
+/// The result is that of the untouched run.
 fn same(place: &Place) {
     assert_eq!(place.trace("run"), place.trace("reference"));
     assert_eq!(place.lambda("run"), place.lambda("reference"));
@@ -44,7 +44,7 @@ fn warned(place: &Place, line: &str, parts: &[&str]) -> String {
 /// What becomes of a file's bytes; none if it is gone.
 type Damage = fn(Vec<u8>) -> Option<Vec<u8>>;
 
-/// Ways in which a file gets lost: its name, how, and what is said about it.
+/// Ways in which a file gets lost: its name, how, and the message about it.
 fn damages() -> Vec<(&'static str, Damage, &'static str)> {
     vec![
         ("empty", |_| Some(Vec::new()), "is damaged ("),

@@ -1,4 +1,4 @@
-//! What a fit says before it begins: what it has read, what it would take, which settings it has.
+//! What a fit says before it starts: what it has read, what it would take, which settings it has.
 
 mod common;
 

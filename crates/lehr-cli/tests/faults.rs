@@ -144,7 +144,7 @@ impl std::fmt::Display for Strike {
     }
 }
 
-/// The run of each case that nobody kills.
+/// The run of each case that is not killed.
 fn references(place: &Place, cases: &[Case]) -> Vec<String> {
     let make = |case: &Case| {
         let reference = format!("{}-reference", case.name);

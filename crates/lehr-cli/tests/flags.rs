@@ -5,7 +5,7 @@ mod common;
 use common::Place;
 use lehr::write::{Column, table};
 
-/// Writes `content` to the file `name`, runs a command on it that must fail, and compares all that is said.
+/// Writes `content` to the file `name`, runs a command on it that must fail, and compares all that it prints.
 fn says(place: &Place, name: &str, content: &str, line: &str, expected: &str) {
     place.write(name, content);
     let ended = place.run(line);

@@ -1,4 +1,4 @@
-//! Disks that are full, small or gone: an error with the file and the sizes, and nothing lost.
+//! Disks that are full, small or gone: an error with the file and the sizes, and no data lost.
 
 #![cfg(all(target_os = "linux", any(debug_assertions, feature = "faults")))]
 
@@ -26,7 +26,7 @@ fn tidy(place: &Place, folder: &str) {
     }
 }
 
-/// As `shell`, with files of at most this many blocks of 512 bytes; what was said on stderr, with code 2.
+/// As `shell`, with files of at most this many blocks of 512 bytes; what it printed on stderr, with code 2.
 fn limited(place: &Place, blocks: u64, line: &str) -> String {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$LEHR\" {line}");
     let output = shell(place, &[], &script);
@@ -186,7 +186,7 @@ fn a_real_disk_that_is_full_then_larger_then_read_only() {
 fn a_directory_that_is_moved_during_the_fit() {
     let place = place();
     let mut command = place.command(&format!("{FIT} -o run"));
-    // Dawdles, so that it happens in the middle.
+    // Stalls, so that it happens in the middle.
     command.env("LEHR_FAULT", "slow:synced:300:checkpoint.safetensors");
     let mut running = common::running::Running::of(command);
     while !place.path("run/checkpoint.safetensors").exists() {

@@ -1,4 +1,4 @@
-//! Runs that are killed, at any moment and at the worst ones, and end with the bits of a run that was not.
+//! Runs that are killed, at any moment and at the worst ones, and end bit-identical to a run that was not.
 
 #![cfg(all(unix, any(debug_assertions, feature = "faults")))]
 

@@ -413,7 +413,7 @@ fn each_part_of_the_defaults_can_be_switched_off() {
     let bound = |run: &str| place.read_json(&format!("{run}/result.json"))["bound"].clone();
     assert_eq!(bound("b"), bound("c"));
     assert_ne!(bound("a"), bound("c"));
-    // More steps and more documents do not begin again.
+    // More steps and more documents do not start again.
     place.ok("resume a --steps 5");
     place.ok("partial a docword.a.txt -o d");
     assert_eq!(place.read_json("d/config.json")["fit"]["temper"], "off");
@@ -702,7 +702,7 @@ fn tables_and_json_are_documents_and_not_lines() {
     }
     let vocabulary = |run: &str| place.read(&format!("{run}/vocabulary.tsv"));
     assert_eq!(vocabulary("a.csv.run"), vocabulary("a.json.run"));
-    // What is missing is told.
+    // What is missing is reported.
     place.table("gaps.csv", DOCS, "last,2020-01-01,\n");
     place.write("gaps.json", format!("[{list},null]"));
     for (name, holder) in [("gaps.csv", "column text"), ("gaps.json", "the field text")] {
@@ -719,7 +719,7 @@ fn tables_and_json_are_documents_and_not_lines() {
         }
     }
 
-    // Ids come first, and what was found beside them.
+    // Ids come first, then what was found.
     place.ok("transform a.csv.run a.csv -o theta.csv");
     let text = String::from_utf8(place.read("theta.csv")).unwrap();
     assert_eq!(text.lines().next(), Some("id,main_topic,topic_0,topic_1,topic_2"));

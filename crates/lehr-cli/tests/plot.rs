@@ -1,4 +1,4 @@
-//! `lehr plot`: what is drawn, in both formats, and what is said where there is nothing to draw.
+//! `lehr plot`: what is drawn, in both formats, and what is printed where there is nothing to draw.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn count(svg: &str, class: &str) -> usize {
 }
 
 #[test]
-fn clusters_and_their_climb() {
+fn clusters_and_their_bound() {
     let place = Place::new();
     place.apart("points.csv", 90);
     place.ok("fit gmm points.csv -k 3 --n-init 3 --holdout 0.1 -q -o runs/a");

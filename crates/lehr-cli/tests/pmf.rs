@@ -158,7 +158,7 @@ fn new_ratings_are_scored_with_their_intervals() {
     has(&text, &["3 ratings by unknown users are answered from the prior\n"]);
     has(&text, &["2 ratings of unknown items are answered from the prior\n"]);
 
-    // Scores on training data are told to be what they are.
+    // Scores on training data are marked as such.
     let scores = place.json("eval run ratings.dat --json");
     assert_eq!(scores["fitted_pairs"], scores["ratings"]);
     has(&place.ok("eval run ratings.dat"), &["ratings of pairs that the model was fitted to"]);
@@ -713,7 +713,7 @@ fn help_reads_well() {
 #[test]
 fn a_wide_matrix_is_refused_or_read_as_one() {
     let place = Place::new();
-    // A count of ratings comes first, as in some files, and 99 is nobody's rating.
+    // A count of ratings comes first, as in some files, and 99 stands for no rating.
     let mut rows = vec![[99.0; ITEMS]; USERS];
     ratings(USERS).for_each(|(user, item, value)| rows[user][item] = value);
     let row = |row: &[f64; ITEMS]| {

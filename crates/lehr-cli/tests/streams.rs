@@ -93,7 +93,7 @@ fn documents_and_ratings_come_through_pipes_too() {
     place.ok("fit pmf r.dat -d 2 --steps 3 -o ratings");
     fed_ok(&place, "fit pmf - -d 2 --steps 3 -o piped-ratings", &place.read("r.dat"));
     assert_eq!(place.lambda("piped-ratings"), place.lambda("ratings"));
-    // The format can be said where it cannot be seen; settings of the run that it has no use for are left out.
+    // The format can be given where it cannot be seen; settings of the run that it has no use for are left out.
     place.write("t.jsonl", "{\"body\": \"pzaz pzbz\"}\n{\"body\": \"qzaz qzbz pzaz\"}\n");
     let text = place.read("t.jsonl");
     fed_ok(&place, "fit lda - --format jsonl --field body -k 2 --steps 2 -o text", &text);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use common::Place;
 
-/// Four clusters in the plane, far enough apart that nobody would count five.
+/// Four clusters in the plane, far enough apart that no count of five is plausible.
 fn planted(place: &Place) {
     let mut text = String::from("x,y\n");
     let mut state = 7u64;

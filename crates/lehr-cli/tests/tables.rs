@@ -254,6 +254,6 @@ fn a_table_of_several_blocks_is_that_of_its_parts() {
     let last = text("last-out.csv");
     let (header, last) = last.split_once('\n').unwrap();
     assert_eq!(header, "who,label,responsibility_0,responsibility_1");
-    // Not assert_eq: nobody wants to read them.
+    // Not assert_eq: they are too long to print.
     assert!(text("all-out.csv") == text("first-out.csv") + last);
 }

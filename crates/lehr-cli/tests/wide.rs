@@ -1,4 +1,4 @@
-//! Wide tables and long starts: refused before they begin if they cannot work, announced if they take long, and
+//! Wide tables and long starts: refused before they start if they cannot work, announced if they take long, and
 //! stopped at once in the middle of a step, a start, or a file that does not come.
 
 #![cfg(target_os = "linux")]

@@ -71,7 +71,7 @@ pub enum Finding {
     Opposite,
     /// A number has another value than predicted.
     Differs,
-    /// Neither can be told from chance.
+    /// Neither can be distinguished from chance.
     Unclear,
     /// There are too few runs to tell anything.
     TooFew,
@@ -210,7 +210,7 @@ pub enum Verdict {
     Holds,
     /// Under these conditions.
     HoldsOnlyWhen(Vec<String>),
-    /// Under none: its opposite, or another value, is shown under so many conditions, and nothing under the others.
+    /// Under none: its opposite, or another value, is shown under this many conditions, and nothing under the others.
     DoesNotHold {
         /// Conditions under which the opposite is shown.
         opposite: usize,
@@ -219,7 +219,7 @@ pub enum Verdict {
         /// Conditions under which nothing is shown.
         unclear: usize,
     },
-    /// With so few runs nothing can be told.
+    /// With so few runs nothing can be concluded.
     TooFew,
     /// Nothing was run.
     NotRun,

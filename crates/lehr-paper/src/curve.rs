@@ -7,7 +7,7 @@ use lehr::model::Model;
 use crate::Stop;
 use crate::records::{Point, Record};
 
-/// Notes what a fit shows, until it is told to stop.
+/// Notes what a fit shows, until it is asked to stop.
 pub struct Follower<'a> {
     stop: Stop<'a>,
     /// The observations so far.

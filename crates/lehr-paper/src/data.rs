@@ -82,7 +82,7 @@ impl Public {
     }
 }
 
-/// Complains if the folder that the user gave is none.
+/// Fails early if the folder that the user gave is none.
 pub fn check_folder(options: &Options) -> anyhow::Result<()> {
     match &options.data {
         Some(folder) if !folder.is_dir() => {

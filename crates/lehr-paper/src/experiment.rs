@@ -10,7 +10,7 @@ use crate::records::{Job, Record, Records};
 /// What the user asked for.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Small and made or bundled data, minutes instead of hours.
+    /// Small synthetic or bundled data, minutes instead of hours.
     pub quick: bool,
     /// Starts of each method, instead of the experiment's own number.
     pub runs: Option<u32>,

@@ -50,7 +50,7 @@ mod tests {
     use crate::{Job, observe};
 
     #[test]
-    fn a_quench_goes_on_where_the_run_ended_and_only_climbs() {
+    fn a_quench_goes_on_where_the_run_ended_and_only_rises() {
         let points = overlapping(1, 120, 4).unwrap();
         let params = MixtureParams {
             start: Start::KmeansPlusPlus,
@@ -76,10 +76,10 @@ mod tests {
         let state = quench(fit(&batch), found.state, &|| false, &mut record).unwrap().unwrap();
         assert!(record.end["bound"] > before);
         assert!(state.step > 60 && state.items == 1200 + 120 * (state.step - 60));
-        let climb: Vec<f64> =
+        let rises: Vec<f64> =
             record.curve[points_before - 1..].iter().map(|p| p.values["bound"]).collect();
-        assert!(climb.len() > 3 && climb.is_sorted(), "{climb:?}");
-        assert_eq!(climb[0], before);
+        assert!(rises.len() > 3 && rises.is_sorted(), "{rises:?}");
+        assert_eq!(rises[0], before);
         let last = record.curve.last().unwrap().clone();
         thin(&mut record);
         assert_eq!(record.curve.last().unwrap().step, last.step);

@@ -193,7 +193,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens or begins the store in a folder.
+    /// Opens or starts the store in a folder.
     pub fn open(
         folder: &Path,
         experiment: &dyn Experiment,
@@ -265,7 +265,7 @@ impl Store {
     }
 }
 
-/// The records of a file that begins with this header, and up to where its lines are whole. Lines that are
+/// The records of a file that starts with this header, and up to where its lines are whole. Lines that are
 /// damaged are left out: their runs are made again.
 fn read(
     path: &Path,

@@ -37,7 +37,7 @@ impl Reproduction {
         Ok(Reproduction { experiment: which.experiment(options)?, options: options.clone() })
     }
 
-    /// Runs what the folder `out` does not have yet, on so many `threads` (0: one for every core), and writes
+    /// Runs what the folder `out` does not have yet, on this many `threads` (0: one for every core), and writes
     /// figures, tables and the page. Shows its progress on stderr unless it is to be `quiet`.
     pub fn run(
         &self,

@@ -109,7 +109,7 @@ mod tests {
             };
             let (first, all) = (keys(&*few), keys(&*more));
             let again: Vec<_> = first.difference(&all).collect();
-            // Figure 3's further starts begin after its starts: these alone move when there are more.
+            // Figure 3's further starts come after its starts: these alone move when there are more.
             let moved = |(_, method, _): &(String, String, u32)| {
                 which == Which::Fig3 && method.ends_with("further starts")
             };

@@ -14,7 +14,7 @@ static FONT: LazyLock<Font> = LazyLock::new(|| Font::new(epaint_default_fonts::U
 /// A glyph's number, and the kind of number that the tables of a font are made of.
 type Id = u16;
 
-/// A TrueType file and where its tables begin. It is embedded and whole: to read beyond its end would be a bug.
+/// A TrueType file and where its tables start. It is embedded and whole: to read beyond its end would be a bug.
 struct Font {
     /// The file.
     bytes: &'static [u8],
@@ -22,7 +22,7 @@ struct Font {
     cmap: usize,
     /// Widths.
     hmtx: usize,
-    /// Where outlines begin.
+    /// Where outlines start.
     loca: usize,
     /// Outlines.
     glyf: usize,

@@ -192,7 +192,7 @@ pub fn mean_line(runs: &[Vec<Point>]) -> Vec<Point> {
     mean
 }
 
-/// The first point of a climb that is drawn: the first steps reach so far below that what comes later would be a flat
+/// The first point of a run's bound that is drawn: the first steps reach so far below that what comes later would be a flat
 /// line next to them.
 pub fn first_drawn(points: &[Point]) -> usize {
     /// How many times as high as its second half a chart may be.
@@ -264,15 +264,15 @@ mod tests {
 
     #[test]
     fn first_steps_that_would_fill_the_axis_are_left_out() {
-        let climb = |bounds: &[f64]| -> Vec<Point> {
+        let curve = |bounds: &[f64]| -> Vec<Point> {
             bounds.iter().enumerate().map(|(step, &bound)| (step as f64, bound)).collect()
         };
         let steep = [-1e6, -5e4, -110.0, -104.0, -103.0, -102.0, -101.5, -101.0, -100.5];
-        assert_eq!(first_drawn(&climb(&steep)), 2);
+        assert_eq!(first_drawn(&curve(&steep)), 2);
         let even: Vec<f64> = (0..30).map(|step| f64::from(step) - 100.0).collect();
-        assert_eq!(first_drawn(&climb(&even)), 0);
+        assert_eq!(first_drawn(&curve(&even)), 0);
         // Never more than a third, however flat the rest is.
-        assert_eq!(first_drawn(&climb(&[-9.0, -8.0, -7.0, -1.0, -1.0, -1.0])), 2);
-        assert_eq!((first_drawn(&[]), first_drawn(&climb(&[-1.0, -1.0]))), (0, 0));
+        assert_eq!(first_drawn(&curve(&[-9.0, -8.0, -7.0, -1.0, -1.0, -1.0])), 2);
+        assert_eq!((first_drawn(&[]), first_drawn(&curve(&[-1.0, -1.0]))), (0, 0));
     }
 }

@@ -29,7 +29,7 @@ impl Home<'_> {
     fn paint(self, colour: Colour, opacity: f64) -> (String, f64) {
         let Colour(red, green, blue) = colour;
         match self {
-            // A grey is so much ink on white, and as much of other ink on another ground.
+            // A grey is one share of ink on white, and the same share of other ink on another ground.
             Home::Page(_) if red == green && green == blue => {
                 ("currentColor".to_owned(), opacity * (1.0 - f64::from(red) / 255.0))
             }

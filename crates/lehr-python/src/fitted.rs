@@ -55,7 +55,7 @@ pub fn check_model<M: Shipped>(path: &Path) -> lehr::Result<()> {
     Err(lehr::Error::run(path, format!("is a run of {name}, not of {}", names.join(" or "))))
 }
 
-/// The class of a model: `$begins` makes a state of the array that says where to begin, and `$kept` is what is computed
+/// The class of a model: `$begins` makes a state of the array that says where to start, and `$kept` is what is computed
 /// once for all readouts, if there is anything.
 macro_rules! model_class {
     ($(#[$doc:meta])* $Class:ident, $Data:ty, $begins:expr $(, $kept:ident: $Kept:ty)?) => {

@@ -94,7 +94,7 @@ pub fn options_over<T: DeserializeOwned + Serialize>(base: &T, json: &str) -> Py
     let mut all = serde_json::to_value(base).unwrap_or_default();
     match (all.as_object_mut(), given) {
         (Some(all), Value::Object(given)) => all.extend(given),
-        // What is wrong with it is said as if there were nothing below it.
+        // Its error is reported as if there were nothing below it.
         _ => return options_of(json),
     }
     options_of(&all.to_string())
@@ -129,7 +129,7 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Wrong> {
 
 /// What is allowed, in the words of what has read the value.
 fn allowed(text: &str) -> String {
-    // The value is told already, as it was written.
+    // The message has the value already, as it was written.
     let quoted = text.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
     let text = quoted.map_or(text, |(_, rest)| rest.strip_prefix(':').unwrap_or(rest).trim_start());
     let whole = ["u8", "u16", "u32", "u64", "usize"].iter().any(|kind| text.ends_with(kind));

@@ -163,7 +163,7 @@ fn drawn(
     chart
 }
 
-/// Not more points than can be told apart, the last one among them.
+/// Not more points than can be distinguished, the last one among them.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let every = points.len().div_ceil(DRAWN).max(1);
     let last = points.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! What every model's page begins and ends with: what was fitted, how it went, and how to do it again.
+//! What every model's page starts and ends with: what was fitted, how it went, and how to do it again.
 
 use std::path::Path;
 
@@ -224,7 +224,7 @@ pub fn seconds(x: f64) -> String {
 /// Seconds since 1970 as a date in UTC.
 fn date(since: u64) -> String {
     let (days, seconds) = (since / 86_400, since % 86_400);
-    // Years that begin in March have their leap day at the end.
+    // Years that start in March have their leap day at the end.
     let day = days + 719_468;
     let (era, of_era) = (day / 146_097, day % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -118,7 +118,7 @@ pub fn one<M: Reported>(name: &str, run: &Run<M>, given: &M::Given) -> Result<St
 }
 
 /// The charts of how a run converged, which need no more than the run: bound and held-out score.
-pub fn climb<M: Reported>(run: &Run<M>) -> Vec<Chart> {
+pub fn bounds<M: Reported>(run: &Run<M>) -> Vec<Chart> {
     head::charts(run)
 }
 

@@ -27,7 +27,7 @@ const TEMPLATES: &[(&str, &str)] = &[
 
 const STYLE: &str = include_str!("../templates/page.css");
 
-/// What every page's script begins with, and what the models add.
+/// What every page's script starts with, and what the models add.
 const SCRIPT: &str = include_str!("../templates/page.js");
 const OF_TOPICS: &str = include_str!("../templates/topics.js");
 const OF_CLUSTERS: &str = include_str!("../templates/clusters.js");

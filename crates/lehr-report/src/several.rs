@@ -11,9 +11,9 @@ use crate::chart::{Cell, Chart};
 use crate::head::{best_restart, seconds};
 use crate::{Reported, page};
 
-/// A part has come back if another run has one that has so much in common with it.
+/// A part has come back if another run has one that has this much in common with it.
 const CAME_BACK: f64 = 0.5;
-/// Climbs that are drawn.
+/// Runs whose bounds are drawn.
 const DRAWN: usize = 12;
 /// Letters of what a part is called.
 const LABEL: usize = 48;
@@ -157,7 +157,7 @@ pub fn several<M: Reported + Comparable>(members: &[Member<M>], size: &'static s
                 None
             }
         });
-    let mut charts = vec![climbs(members)];
+    let mut charts = vec![bounds(members)];
     charts.extend(same_items.then(|| by_size(members, size)).flatten());
     let model = members.first().map_or("", |m| m.run.config.model.as_str());
     let section = Section {
@@ -183,7 +183,7 @@ fn counted_runs(n: usize, model: &str) -> String {
 }
 
 /// The bounds of all runs against passes.
-fn climbs<M: Reported>(members: &[Member<M>]) -> Chart {
+fn bounds<M: Reported>(members: &[Member<M>]) -> Chart {
     let mut panel = Panel::new("").x_label("passes over the data").y_label("bound (nats)");
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for (at, member) in members.iter().enumerate() {

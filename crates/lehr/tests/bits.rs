@@ -1,4 +1,4 @@
-//! The bits of short fits of every model, noise law, guard and sampling, recorded once: on any number of
+//! Checksums of short fits of every model, noise law, guard and sampling, recorded once: on any number of
 //! threads, in memory and in a directory, with every instruction set, a change of the code must not change them.
 //!
 //! `fixtures/bits/cases.tsv` has a line per fit: name, model, settings of the model and of the fit (TOML, inline),

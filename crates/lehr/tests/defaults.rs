@@ -1,4 +1,4 @@
-//! What a mixture finds when it is told nothing: the number of clusters, whatever K is.
+//! What a mixture finds with default settings: the number of clusters, whatever K is.
 
 mod common;
 

@@ -65,7 +65,7 @@ impl Search {
 }
 
 impl Kicks {
-    /// The plan of a run that begins at this step: noise for a few steps, or batch VI.
+    /// The plan of a run that starts at this step: noise for a few steps, or batch VI.
     fn plan(&self, session: &Session<'_, Mixture>, run: u32, from: u64) -> Result<Plan> {
         let n_items = session.engine.sizes().n_items;
         let base =

@@ -142,7 +142,7 @@ fn by_hand(pmf: &Pmf, state: &State, data: &Ratings) -> f64 {
 
 #[test]
 fn the_bound_is_the_sum_over_all_pairs_and_never_falls() {
-    // The last user has used nothing, and nobody the last item: both are told by that.
+    // The last user has used nothing, and the last item no user: both are known by that.
     let data = ratings(8, 7, &uses(7, 6, 1));
     for biases in [true, false] {
         for learn in [true, false] {

@@ -279,7 +279,7 @@ fn plain<M: Model>(name: &str, model: &M, data: &M::Data) {
     // The stopping rule is on: a run without noise must also end where plain SVI ends.
     for batch in [None, Some(200)] {
         let size = batch.unwrap_or(data.n_items()).min(data.largest_block()) as f64;
-        // PMF looks at the bound less often where there may be noise, unless it is told how often.
+        // PMF looks at the bound less often where there may be noise, unless the settings say how often.
         let eval_every = batch.is_none().then_some(1);
         let base =
             FitConfig { batch, steps: Some(60), tol: 1e-4, eval_every, ..FitConfig::default() };

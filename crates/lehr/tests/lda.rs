@@ -161,7 +161,7 @@ fn the_bound_of_three_documents_from_first_principles() {
                         exact,
                         ..LdaParams::fixed(n_topics)
                     };
-                    // To the fixed point, which is unique enough here: all begin with equal shares.
+                    // To the fixed point, which is unique enough here: all start with equal shares.
                     let params = LdaParams { local_tol: 1e-12, local_iterations: 5000, ..params };
                     let model = lda(params, &docs);
                     let values = (0..3 * n_topics).map(|i| lambda[i % n_topics][i / n_topics]);
@@ -282,7 +282,7 @@ fn shortcuts_cost_little_of_the_bound() {
     }
 }
 
-/// The largest share of each topic's words that belong to one block, if every block is somebody's.
+/// The largest share of each topic's words that belong to one block, if every block has a topic.
 fn blocks_found(model: &Lda, fit: &Fitted, per_topic: usize) -> Option<f64> {
     let topics = model.topics(&fit.state.lambda, per_topic, 1.0);
     let (mut seen, mut least) = (Vec::new(), 1.0f64);

@@ -1,4 +1,4 @@
-//! Priors that LDA learns, the start that goes with them, and local steps that begin warm.
+//! Priors that LDA learns, the start that goes with them, and local steps that start warm.
 
 mod common;
 
@@ -136,7 +136,7 @@ fn warm_fits_end_where_cold_ones_do_and_rise_once_they_are_warm() {
             cold.push(fitted(&lda, &docs, &config).0.outcome.bound);
             let (found, seen) = fitted(&lda, &docs, &FitConfig { warm: true, ..config });
             warm.push(found.outcome.bound);
-            // Step 31 is the first that begins where the one before ended.
+            // Step 31 is the first that starts where the one before ended.
             for pair in seen[30..].windows(2) {
                 let change = (pair[1].bound - pair[0].bound) / pair[0].bound.abs();
                 assert!(change > -1e-6, "{change:e} in step {}", pair[1].step);

@@ -110,7 +110,7 @@ fn what_moves_an_expected_rating_is_what_it_would_be_without() {
         };
         let ratings = ratings_of(20, 12, &triples);
         let (pmf, lambda) = fitted(params.clone(), &ratings);
-        // A user who is up to date with the items: folded in, as somebody new.
+        // A user who is up to date with the items: folded in, as a new user.
         let own: Vec<_> = triples.iter().filter(|rating| rating.0 == 3).copied().collect();
         let as_new = |left_out: Option<u32>| -> Vec<(u32, u32, f32)> {
             let kept = own.iter().filter(|rating| Some(rating.1) != left_out);

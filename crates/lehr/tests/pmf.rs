@@ -166,7 +166,7 @@ fn a_small_problem_agrees_with_brute_force() {
                 update_by_hand(&pmf, ratings, side, &mut theirs, n_users, (n, d), 0.4, &hyper);
             }
             ours = sweeps(&pmf, ratings, ours.table().clone(), 1).0.lambda;
-            // Biases' variances are learned; take them over, so that the next sweep begins equal.
+            // Biases' variances are learned; take them over, so that the next sweep starts equal.
             theirs.hyper.clone_from(&ours.hyper);
             for (row, (a, b)) in ours.table().rows().zip(theirs.table().rows()).enumerate() {
                 assert!(deviation(a, b) < 1e-10, "biases {biases}, sweep {sweep}, row {row}");
@@ -591,7 +591,7 @@ fn a_batch_of_all_ratings_is_a_full_sweep() {
 }
 
 #[test]
-fn batches_of_ratings_climb_to_where_sweeps_do() {
+fn batches_of_ratings_rise_to_where_sweeps_do() {
     let made = made_ratings((120, 80, 2), 3000, (1.0, 0.5, 0.5), 43);
     let pmf = Pmf::new(PmfParams::new(3), &made.ratings).unwrap();
     let sweep = FitConfig { steps: Some(200), ..FitConfig::default() };

@@ -172,7 +172,7 @@ fn statistics_have_the_mean_and_the_variance_of_a_batch_of_m() {
     let row = (0..40).max_by_key(|&r| ratings.groups(0)[r + 1] - ratings.groups(0)[r]).unwrap();
     let range = ratings.groups(0)[row]..ratings.groups(0)[row + 1];
     let n = range.len() as f64;
-    // Each rating's own statistics, by giving all others to nobody.
+    // Each rating's own statistics, by taking out all others.
     let single = |i: usize| {
         let mut one = all.noiseless(&[row]);
         one.items = vec![i as u32];

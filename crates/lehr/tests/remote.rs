@@ -1,5 +1,5 @@
 //! Fits whose local steps run on workers: every message becomes bytes, workers open shards of a folder, tasks are done
-//! in a random order by whoever, some of them twice, and the fit has the bits of the threads of one machine.
+//! in a random order by any worker, some of them twice, and the fit is bit-identical to threads on one machine.
 
 mod common;
 
@@ -27,7 +27,7 @@ struct Crew {
     /// What was sent, and how often.
     bytes: usize,
     rounds: usize,
-    /// Rounds until nobody is left.
+    /// Rounds until no worker is left.
     lost_after: Option<usize>,
 }
 

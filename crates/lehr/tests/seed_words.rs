@@ -181,7 +181,7 @@ fn seed_words_hold_their_topic_where_a_mere_start_washes_out() {
     let names: Vec<String> = (0..42).map(|w| format!("w{w}")).collect();
     let mut text = names.join(",") + "\n";
     for k in 0..4 {
-        // Topic 0 begins as the theme; the others begin alike.
+        // Topic 0 starts as the theme; the others start alike.
         let row: Vec<&str> =
             (0..42).map(|w| if (w >= 40) == (k == 0) { "1" } else { "0" }).collect();
         text += &(row.join(",") + "\n");

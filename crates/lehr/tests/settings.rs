@@ -28,8 +28,8 @@ fn tables(model: &str) -> &'static Tables {
     TABLES.iter().find(|tables| tables.model == model).unwrap()
 }
 
-/// Settings in which every field is there to be seen, also those that are left out if they are as usual. Whoever puts
-/// a model on the list is asked for them by the compiler.
+/// Settings in which every field is written out, also those that are left out if they are as usual. The compiler asks
+/// for them when a model is added to the list.
 trait Full: Shipped {
     fn full() -> Self::Params;
 }

@@ -27,7 +27,7 @@ enum When {
     After(usize),
 }
 
-/// The threads of this process, with somebody who asks for a stop.
+/// The threads of this process, with a caller who asks for a stop.
 struct Interrupted<'a, M: Model> {
     threads: Threads<'a, M>,
     when: When,
@@ -114,7 +114,7 @@ impl ForModel for CutAndGoOn {
             let stopped = builder.threads(2).from(from.clone()).watch(&mut witness).run().unwrap();
             assert_eq!(stopped.outcome.stop, StopReason::Interrupted, "{name} {when:?}");
             let progress = stopped.pending.expect("there is more to do");
-            // What was told of last is what there is: the step under way was not made.
+            // The last observation is what there is: the step under way was not made.
             assert_eq!(progress.state.step, witness.steps, "{name} {when:?}");
             if when == When::Before(1) && self.is_cut {
                 assert_eq!((witness.steps, &progress.state.lambda), (0, &from.lambda), "{name}");

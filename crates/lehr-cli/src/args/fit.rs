@@ -126,7 +126,7 @@ pub struct FitArgs {
     pub print_config: bool,
     own: Table,
     options: Table,
-    /// How many starts there are, if nothing is said; none leaves that to the library.
+    /// How many starts there are by default; none leaves that to the library.
     usual_starts: Option<i64>,
 }
 

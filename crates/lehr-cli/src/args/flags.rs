@@ -61,7 +61,7 @@ fn flag(setting: &Setting) -> Option<Arg> {
     })
 }
 
-/// What is wrong with `-5` is said by the parser, which would else be taken for a flag.
+/// The parser reports what is wrong with `-5`, which would else be taken for a flag.
 fn number(arg: Arg) -> Arg {
     arg.allow_negative_numbers(true)
 }

@@ -53,7 +53,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What was typed, or what is to be said instead: help, or what is wrong.
+    /// What was typed, or what to print instead: help, or what is wrong.
     pub fn read(args: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Cli::command().color(Colour::asked(args).of_help());
         if screen::is_asked(args) {

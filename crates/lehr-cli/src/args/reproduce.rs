@@ -16,7 +16,7 @@ pub struct ReproduceArgs {
     /// Which experiment
     #[arg(value_name = "EXPERIMENT", hide_possible_values = false, value_parser = wanted())]
     pub wanted: Wanted,
-    /// Minutes instead of hours: made and bundled data only, small, with few starts
+    /// Minutes instead of hours: synthetic and bundled data only, small, with few starts
     #[arg(long)]
     pub quick: bool,
     /// Where the data sets are: ml-1m/ratings.dat, netflix-10m/ratings.dat (or ml-10m/ratings.dat),

@@ -68,7 +68,7 @@ fn width(arg: &Arg) -> usize {
     4 + long + value
 }
 
-/// As much of a text as fits, whole sentences if possible; what is said in brackets at its end only if all fits.
+/// As much of a text as fits, whole sentences if possible; what is in brackets at its end only if all fits.
 fn short(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_string();

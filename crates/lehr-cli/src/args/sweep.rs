@@ -12,7 +12,7 @@ use super::tables_of;
 use crate::output::data_path;
 use crate::text::parse_whole;
 
-/// Starts of each run of all items, if nothing is said.
+/// Starts of each run of all items by default.
 const STARTS: i64 = 3;
 /// Parts of the items, each of which is held out once.
 const FOLDS: &str = "5";

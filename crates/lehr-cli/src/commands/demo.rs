@@ -33,7 +33,7 @@ const SHARE: f64 = 0.01;
 /// How often each method sees every item.
 const PASSES: u64 = 300;
 const BATCH: usize = 100;
-/// The effective batch size with which annealing begins.
+/// The effective batch size with which annealing starts.
 const M_0: usize = 30;
 /// The first passes are not drawn: what comes later would be a flat line next to them.
 const DRAWN_FROM: f64 = 10.0;

@@ -59,10 +59,10 @@ fn picture_of<M: Served>(directory: &RunDirectory, args: &PlotArgs) -> anyhow::R
     if let Some(warning) = &run.warning {
         eprintln!("{}", text::for_stderr(&format!("warning: {warning}")));
     }
-    let climb = lehr_report::climb(&run);
+    let bounds = lehr_report::bounds(&run);
     // What is drawn of the trace alone needs no data and no reading.
     let charts = match args.what {
-        What::Bound | What::HeldOut => climb,
+        What::Bound | What::HeldOut => bounds,
         _ => lehr_report::pictures(&run, &M::given(&run, &args.beside)?)?,
     };
     let found = charts.iter().find(|chart| chart.id == args.what.chart());

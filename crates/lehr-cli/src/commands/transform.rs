@@ -57,7 +57,7 @@ fn transform<M: Served>(run: &OpenRun<M>, args: &TransformArgs) -> anyhow::Resul
     Ok(End::Done)
 }
 
-/// What can be said of the columns to copy before anything is read.
+/// What can be checked of the columns to copy before anything is read.
 fn check_wanted(wanted: &[(&str, &str)], output: &TableFile<'_>) -> anyhow::Result<()> {
     let Some(&(flag, _)) = wanted.first() else { return Ok(()) };
     let mut columns: Vec<_> = wanted.iter().map(|(_, column)| column).collect();

@@ -1,4 +1,4 @@
-//! Tests of the experiment: its density, its distances, and its claims from made-up records.
+//! Tests of the experiment: its density, its distances, and its claims from synthetic records.
 
 use super::*;
 

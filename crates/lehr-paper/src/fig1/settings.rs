@@ -62,7 +62,7 @@ impl Method {
     }
 }
 
-/// Runs that can be compared: one data set, one rank, one kind of start, so many sweeps.
+/// Runs that can be compared: one data set, one rank, one kind of start, one number of sweeps.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// Its name in records, which is also the condition in claims.
@@ -91,7 +91,7 @@ pub const SCALES: [f64; 3] = [1.0, 0.3, 0.1];
 
 const RHO: f64 = 0.85;
 
-/// A long run has so many times the sweeps.
+/// A long run has this many times the sweeps.
 const LONGER: u64 = 10;
 
 /// All settings for these data sets.

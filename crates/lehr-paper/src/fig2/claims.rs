@@ -190,7 +190,7 @@ impl Found<'_> {
     }
 }
 
-/// A score after so many documents.
+/// A score after N documents.
 fn after(record: &Record, documents: u64, score: &str) -> f64 {
     let point = record.curve.iter().find(|point| point.items == documents);
     point.and_then(|point| point.values.get(score).copied()).unwrap_or(f64::NAN)

@@ -76,12 +76,12 @@ pub fn made(seed: u64) -> anyhow::Result<Corpus> {
         .collect();
     let docs = Docs::from_rows(rows, N_WORDS)?;
     let about = format!(
-        "**Made documents** of {} to {} words from {PLANTED} planted topics. Small, to show that all of it works; \
+        "**Synthetic documents** of {} to {} words from {PLANTED} planted topics. Small, to show that all of it works; \
          what they show of the paper's claims is about these documents only",
         LENGTH / 2,
         LENGTH / 2 + LENGTH - 1,
     );
-    Ok(parted("made documents".into(), about, &docs, N_SCORED, seed))
+    Ok(parted("synthetic documents".into(), about, &docs, N_SCORED, seed))
 }
 
 /// A draw from a symmetric Dirichlet distribution.

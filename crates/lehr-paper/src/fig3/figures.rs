@@ -183,7 +183,7 @@ fn map(fig: &Fig3, records: &Records) -> Option<Picture> {
     Some(Picture {
         suffix: "map".into(),
         caption:
-            "The made 2-D points, and the components that hold an item or more as 2-sigma ellipses."
+            "The synthetic 2-D points, and the components that hold an item or more as 2-sigma ellipses."
                 .into(),
         figure: Figure::new("Two local optima")
             .with(panel(&format!("the best of all runs ({})", best.method), best))

@@ -10,7 +10,7 @@ use super::data::Set;
 
 /// Sweeps over which the annealed full batch is noisy.
 pub const NOISY_SWEEPS: u64 = 150;
-/// Where the annealed full batch begins.
+/// Where the annealed full batch starts.
 pub const M_0: [usize; 3] = [3, 10, 30];
 /// Batch VI ends when a sweep changes the bound by less than this share; so does every quench.
 pub const TOL: f64 = 1e-8;

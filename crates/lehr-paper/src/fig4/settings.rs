@@ -56,7 +56,7 @@ impl Setting {
         all
     }
 
-    /// Its name in records, which is also the beginning of a condition.
+    /// Its name in records, which is also the start of a condition.
     pub fn name(self) -> String {
         format!("{}, {}, {}", SETS[self.set], PROCESSES[self.process], PRIORS[self.prior])
     }

@@ -69,7 +69,7 @@ fn part(out: &Path, section: &Section, page: &mut String) {
     }
 }
 
-/// A claim's rows, one for each condition: what is said of the claim itself spans them all.
+/// A claim's rows, one for each condition: the cells about the claim itself span them all.
 fn rows(claim: &Claim, page: &mut String) {
     let span = claim.conditions.len().max(1);
     let mut conditions = claim.conditions.iter().map(condition);

@@ -51,7 +51,7 @@ impl Method {
         if self == Method::Small { EFFECTIVE } else { BATCH }
     }
 
-    /// Its noise in a run of so many steps.
+    /// Its noise in a run of N steps.
     pub fn noise(self, steps: u64) -> (Law, Effective) {
         let constant = Effective::Constant(EFFECTIVE as f64);
         match self {

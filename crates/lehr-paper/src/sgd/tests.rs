@@ -1,4 +1,4 @@
-//! Tests of the experiment as a whole: its jobs, and figures and claims from made-up records.
+//! Tests of the experiment as a whole: its jobs, and figures and claims from synthetic records.
 
 use std::collections::HashSet;
 

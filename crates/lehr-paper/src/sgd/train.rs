@@ -66,7 +66,7 @@ impl Training {
     }
 }
 
-/// The name of a final number: a measure after so many `steps` or `examples`.
+/// The name of a final number: a measure after this many `steps` or `examples`.
 pub fn at(measure: &str, budget: &str) -> String {
     format!("{measure}_at_{budget}")
 }

@@ -20,7 +20,7 @@ pub const N_DIRECTIONS: usize = 4;
 /// One number for every direction.
 pub type Projected = [f64; N_DIRECTIONS];
 
-/// Coordinates of the made items.
+/// Coordinates of the synthetic items.
 const MADE_DIMS: usize = 6;
 /// The gamma shape of their independent parts, whose skewness is 2 / sqrt(shape).
 pub const SHAPE: f64 = 0.25;

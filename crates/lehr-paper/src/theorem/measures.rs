@@ -82,7 +82,7 @@ impl Measure {
         }
     }
 
-    /// The spots at which it can be told from nothing.
+    /// The spots at which it can be distinguished from 0.
     pub fn visible(self, records: &Records, spots: &[Spot], floor: f64) -> Vec<Spot> {
         let is_visible = |spot: &&Spot| match self {
             Measure::Distance => {

@@ -146,7 +146,7 @@ impl Shares {
     }
 }
 
-/// The beginning of a text in pieces, and whether it goes on.
+/// The start of a text in pieces, and whether it goes on.
 fn of_text(text: &str, colour: impl Fn(&str) -> Option<usize>) -> (Vec<Piece>, bool) {
     // Line breaks and the like are blanks here, and many of them one.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -120,7 +120,7 @@ impl Groups {
     }
 }
 
-/// The month of a date that begins with `2026-11`, `2026/11` or `202611..`.
+/// The month of a date that starts with `2026-11`, `2026/11` or `202611..`.
 fn month(text: &str) -> Option<String> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (year, rest) = text.trim().split_at_checked(4)?;

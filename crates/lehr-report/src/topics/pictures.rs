@@ -5,7 +5,7 @@ use lehr_plot::{Colour, Figure, Legend, Panel, Series};
 use super::{Groups, Map, Topic};
 use crate::chart::Chart;
 
-/// So many topics have a panel each; more are rows of one list.
+/// This many topics have a panel each; more are rows of one list.
 const PANELS: usize = 12;
 /// Rows of the list in one column.
 const ROWS: usize = 50;

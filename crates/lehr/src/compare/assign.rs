@@ -28,7 +28,7 @@ fn shortest_paths(
     n_columns: usize,
     value: impl Fn(usize, usize) -> f64,
 ) -> Vec<usize> {
-    // Shortest augmenting paths with potentials: rows and columns count from 1, column 0 is where a path begins.
+    // Shortest augmenting paths with potentials: rows and columns count from 1, column 0 is where a path starts.
     let mut of_rows = vec![0.0; n_rows + 1];
     let mut of_columns = vec![0.0; n_columns + 1];
     let mut row_of = vec![0; n_columns + 1];

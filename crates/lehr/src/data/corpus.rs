@@ -33,14 +33,14 @@ pub(crate) struct Sums {
 
 enum Storage {
     Memory {
-        /// Where each document's entries begin, and the end of the last.
+        /// Where each document's entries start, and the end of the last.
         offsets: Vec<u64>,
         /// Rising words within each document.
         entries: Vec<Entry>,
     },
     Files {
         files: Vec<(PathBuf, MappedDocs)>,
-        /// Where the documents of each file begin, and the end of the last.
+        /// Where the documents of each file start, and the end of the last.
         starts: Vec<usize>,
         fingerprint: u128,
         /// The file of the first damaged document that was asked for, and what is wrong with it.
@@ -100,7 +100,7 @@ impl Corpus {
         Self::in_files(files, fingerprint, sums)
     }
 
-    /// Where the documents of each file begin, and the end of the last; empty if they are in memory.
+    /// Where the documents of each file start, and the end of the last; empty if they are in memory.
     pub(super) fn starts(&self) -> &[usize] {
         match &self.storage {
             Storage::Memory { .. } => &[],

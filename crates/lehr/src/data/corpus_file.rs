@@ -19,7 +19,7 @@ pub(crate) const MAGIC: &[u8; 8] = b"LEHRDOCS";
 const VERSION: u32 = 1;
 /// The bytes of the header that are used; its last 8 are the checksum of the others.
 const HEADER: usize = 88;
-/// Where the entries begin: on their own page, so that they can be released without the rest.
+/// Where the entries start: on their own page, so that they can be released without the rest.
 const ENTRIES: u64 = 4096;
 /// With more documents than this the offsets are not read when a file is opened: they are 80 MB
 /// here, about as much as a slow disk reads in a second.

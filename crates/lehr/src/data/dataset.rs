@@ -24,13 +24,13 @@ pub trait Dataset: Sync {
     fn fault(&self) -> Option<Error> {
         None
     }
-    /// Where the items of each row of a phase begin, and the end of the last row's: for models whose
+    /// Where the items of each row of a phase start, and the end of the last row's: for models whose
     /// rows are blocks of their own. Each phase has its own order, in which a row's items are
     /// neighbours.
     fn groups(&self, _phase: usize) -> &[usize] {
         &[]
     }
-    /// Where the items of each part begin, and the end of the last, if the data are in parts that may be in
+    /// Where the items of each part start, and the end of the last, if the data are in parts that may be in
     /// different places: then no unit of work has items of two of them.
     fn parts(&self) -> &[usize] {
         &[]

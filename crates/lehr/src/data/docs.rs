@@ -45,7 +45,7 @@ pub struct Docs {
     items: Option<Arc<[u32]>>,
     /// What each document of the corpus is called, if they have names.
     ids: Option<Arc<[String]>>,
-    /// How the text of each document of the corpus begins, if it was kept.
+    /// How the text of each document of the corpus starts, if it was kept.
     texts: Option<Arc<[String]>>,
     /// What someone who reads them should know.
     notes: Vec<Advice>,
@@ -257,7 +257,7 @@ impl Docs {
         })
     }
 
-    /// The same documents with how the text of each begins.
+    /// The same documents with how the text of each starts.
     pub fn with_texts(mut self, texts: Vec<String>) -> Result<Self> {
         if self.items.is_some() || texts.len() != self.n_items() {
             return Err(Error::data(format!(
@@ -270,7 +270,7 @@ impl Docs {
         Ok(self)
     }
 
-    /// How the text of document `n` begins, if that was kept
+    /// How the text of document `n` starts, if that was kept
     /// ([`DocsOptions::texts`](crate::read::DocsOptions::texts)).
     pub fn text(&self, n: usize) -> Option<&str> {
         let n = self.items.as_ref().map_or(n, |items| items[n] as usize);

@@ -6,7 +6,7 @@ use super::{Mapped, Rows};
 #[derive(Debug)]
 pub(crate) struct Parted {
     files: Vec<Mapped>,
-    /// Where the rows of each file begin, and the end of the last.
+    /// Where the rows of each file start, and the end of the last.
     starts: Vec<usize>,
     fingerprint: String,
 }

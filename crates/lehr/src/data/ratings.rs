@@ -68,7 +68,7 @@ pub struct Ratings {
     mean: f64,
     variance: f64,
     n_averaged: usize,
-    /// The folder whose shards they are all of, and where the ratings of each begin.
+    /// The folder whose shards they are all of, and where the ratings of each start.
     shards: Option<Arc<(ShardFolder, Vec<usize>)>>,
 }
 

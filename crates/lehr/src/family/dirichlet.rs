@@ -107,7 +107,7 @@ pub fn fit_symmetric(dimension: usize, mean_ln: f64, start: f64) -> f64 {
         let gradient = a * n * (digamma(n * a) - digamma(a) + mean_ln);
         (gradient, a * a * n * (n * trigamma(n * a) - trigamma(a)))
     };
-    climb(start, value, slopes)
+    ascend(start, value, slopes)
 }
 
 /// Likewise for several Dirichlet distributions of `dimension` numbers, of which number j of distribution k is
@@ -133,11 +133,11 @@ pub fn fit_common(
         let ((whole, each), (bend, bends)) = (over(a, digamma), over(a, trigamma));
         (a * (n * whole - each + all * mean_ln), a * a * (n * n * bend - bends))
     };
-    climb(start, value, slopes)
+    ascend(start, value, slopes)
 }
 
 /// The a with the highest value, by Newton steps in its logarithm; `slopes` are a f'(a) and a^2 f''(a).
-fn climb(start: f64, value: impl Fn(f64) -> f64, slopes: impl Fn(f64) -> (f64, f64)) -> f64 {
+fn ascend(start: f64, value: impl Fn(f64) -> f64, slopes: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut a, mut best) = (start, value(start));
     for _ in 0..100 {
         let (gradient, bend) = slopes(a);

@@ -31,7 +31,7 @@ pub fn fit<'a, M: Model>(model: &'a M, data: &'a M::Data) -> FitBuilder<'a, M> {
 }
 
 /// Fits a model to the items that an engine has, wherever those are. There is nothing to make a random start
-/// from: [`FitBuilder::from`] says where to begin.
+/// from: [`FitBuilder::from`] says where to start.
 pub fn fit_on<'a, M: Model>(model: &'a M, engine: &'a mut dyn Engine<M>) -> FitBuilder<'a, M> {
     FitBuilder::new(model, None, Some(engine))
 }
@@ -93,18 +93,18 @@ impl<'a, M: Model> FitBuilder<'a, M> {
         FitBuilder { heldout, ..self }
     }
 
-    /// Where to begin, if not at random: a [`State`], or a [`Resume`] of an earlier fit.
+    /// Where to start, if not at random: a [`State`], or a [`Resume`] of an earlier fit.
     pub fn from(self, from: impl Into<Resume>) -> Self {
         FitBuilder { resume: Some(from.into()), ..self }
     }
 
-    /// Which of the seed's random starts to begin with, if not the first: its batches and noise are its own,
+    /// Which of the seed's random starts comes first, if not start 0: its batches and noise are its own,
     /// too.
     pub fn start(self, restart: u32) -> Self {
         FitBuilder { restart, ..self }
     }
 
-    /// Begin where an earlier fit has ended: the steps of the plan come after those that it has made.
+    /// Start where an earlier fit has ended: the steps of the plan come after those that it has made.
     pub fn onwards(self, state: State) -> Self {
         FitBuilder { made: state.step, ..self.from(state) }
     }

@@ -42,7 +42,7 @@ pub struct Timings {
 /// Counts what a session spends, over all its runs.
 #[derive(Debug)]
 pub struct Meter {
-    /// When the session began: a time limit holds for all its runs together.
+    /// When the session started: a time limit holds for all its runs together.
     began: Instant,
     timings: Cell<Timings>,
     iterations: Cell<u64>,
@@ -97,7 +97,7 @@ impl Meter {
         self.iterations.get()
     }
 
-    /// Seconds since the session began.
+    /// Seconds since the session started.
     pub fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }

@@ -263,7 +263,7 @@ impl<'a, M: Model> Fit<'a, M> {
             stats.rows = rows;
             let ask = Ask::STATS;
             let work = Work { model, expect: &*expect, batch: &batch, ask, defers: false };
-            // Items begin where the noisy pass has just left them, so that q is the same.
+            // Items start where the noisy pass has just left them, so that q is the same.
             engine.sum(work, &mut warm.clone(), &mut stats)?;
             Ok(stats)
         };

@@ -57,7 +57,7 @@ impl<M: Model> Fit<'_, M> {
         progress: &dyn Fn(&State) -> Progress,
     ) -> Result<End> {
         let mut bound = history.last().map_or(f64::NAN, |o| o.bound);
-        let end = self.climb(history, watcher, progress, &mut bound);
+        let end = self.ascend(history, watcher, progress, &mut bound);
         let end = match end.as_ref().map_err(|error| error.kind()) {
             Err(&ErrorKind::Stopped(stop)) => Ok(End { stop, bound }),
             _ => end,
@@ -66,7 +66,7 @@ impl<M: Model> Fit<'_, M> {
         Ok(end)
     }
 
-    fn climb(
+    fn ascend(
         &mut self,
         history: &[Observation],
         watcher: &mut dyn Watcher,

@@ -40,7 +40,7 @@ impl State {
         Ok(State::at(model, lambda))
     }
 
-    /// Begin from given natural parameters.
+    /// Start from given natural parameters.
     pub fn at<M: Model>(model: &M, table: Table) -> Self {
         State::from(Lambda::new(table, model.layout().lazy, hyper_of(model)))
     }

@@ -164,7 +164,7 @@ mod tests {
         assert!((0..200).all(|t| !plain.reached(t, wobble(t))));
         let mut smooth = Tolerance::new(5e-3, true, 0);
         assert!((0..200).any(|t| smooth.reached(t, wobble(t))));
-        // And a steady climb is not taken for a standstill.
+        // And steady progress is not taken for a standstill.
         let mut smooth = Tolerance::new(5e-3, true, 0);
         assert!((0..100).all(|t| !smooth.reached(t, -1000.0 + 2.0 * t as f64)));
     }

@@ -21,7 +21,7 @@ pub(super) struct Undo {
     items: u64,
     guard_hits: u64,
     guard_checks: u64,
-    /// When the step began.
+    /// When the step started.
     began: Option<Instant>,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::kernels::{SLAB_WIDTHS, zeros};
 
-/// A cache line, which makes every row of a slab begin at one.
+/// A cache line, which makes every row of a slab start at one.
 #[derive(Debug, Clone, Copy, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C, align(64))]
 struct Line([u64; 8]);

@@ -149,7 +149,7 @@ pub trait Model: Sync + Sized {
     /// the bound of a noiseless full-batch step.
     fn sort_components(&self, _lambda: &mut Lambda) {}
 
-    /// Numbers per item with which its next local step can begin; 0 if all begin from scratch.
+    /// Numbers per item with which its next local step can start; 0 if all start from scratch.
     fn warm_width(&self) -> usize {
         0
     }

@@ -18,7 +18,7 @@ pub struct Shard<'a, D> {
     /// The rows of lambda that the batch touches, and their slots.
     pub rows: &'a RowSet,
     /// [`Model::warm_width`](super::Model::warm_width) numbers for each item, all 0 if it has no state
-    /// yet; or none at all: then all begin from scratch and none is kept.
+    /// yet; or none at all: then all start from scratch and none is kept.
     pub warm: &'a [f32],
 }
 
@@ -31,7 +31,7 @@ pub struct RowShard<'a, D> {
     pub phase: usize,
     /// The rows, rising.
     pub rows: &'a [u32],
-    /// Where each row's items begin; one more for the end of the last row's.
+    /// Where each row's items start; one more for the end of the last row's.
     pub starts: &'a [usize],
     /// The items in the phase's order ([`Dataset::groups`](super::Dataset::groups)), the first row's at 0;
     /// `None` if they are all that lie between the starts.

@@ -16,13 +16,13 @@ pub(super) const LONGEST: usize = 64 << 20;
 
 pub(super) struct Blocks<'a> {
     source: Source<'a>,
-    /// The line that was begun in the block before.
+    /// The line that was started in the block before.
     rest: Vec<u8>,
     begun: bool,
     ended: bool,
-    /// What has kept it from being read to its end. What comes before that is told first.
+    /// What has kept it from being read to its end. What comes before that is reported first.
     fault: Option<io::Error>,
-    /// Whether the line that was begun is too long.
+    /// Whether the line that was started is too long.
     too_long: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Blocks<'a> {
         !block.is_empty()
     }
 
-    /// Whether the file goes on behind what can be read of it: the line that was begun is no whole one.
+    /// Whether the file goes on behind what can be read of it: the line that was started is no whole one.
     fn is_cut_off(&self) -> bool {
         self.too_long || self.fault.is_some()
     }
@@ -151,7 +151,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Whether all could be read, or what is to be said. `row` is what stands in a line.
+    /// Whether all could be read, or the error. `row` is what stands in a line.
     pub(super) fn check_end(&mut self, row: &str) -> Result<()> {
         if self.too_long {
             return Err(Error::parse(

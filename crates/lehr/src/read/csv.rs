@@ -66,7 +66,7 @@ struct Numbers {
     weights: Vec<f64>,
 }
 
-/// Where each number of a row goes, and what is said of those that do not fit.
+/// Where each number of a row goes, and the errors of those that do not fit.
 struct CsvTable<'a> {
     path: &'a Path,
     selection: &'a Selection,
@@ -208,7 +208,7 @@ impl CsvTable<'_> {
     /// What is wrong with a row.
     #[cold]
     fn fault<'c>(&self, line: u64, cells: impl Iterator<Item = &'c [u8]> + Clone) -> Error {
-        // A row of a wrong length is told first: it explains the cell that does not fit.
+        // A row of a wrong length is reported first: it explains the cell that does not fit.
         let (found, places) = (cells.clone().count(), &self.selection.places);
         let mut bad = cells.zip(places).enumerate();
         match bad.find(|&(_, (cell, &place))| self.value(place, cell).is_none()) {

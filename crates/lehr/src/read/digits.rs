@@ -44,8 +44,8 @@ pub(super) fn number_of(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// The digits that a text begins with as a number, and how many they are: more than [`MOST_DIGITS`] are counted up to 24,
-/// and their number means nothing.
+/// The digits that a text starts with as a number, and how many they are: more than [`MOST_DIGITS`] are counted up to
+/// 24, and their number means nothing.
 #[inline(always)]
 pub(super) fn leading(text: &[u8]) -> (u64, usize) {
     match up_to_eight(text) {
@@ -66,7 +66,7 @@ fn longer(text: &[u8], first: u64) -> (u64, usize) {
     (number.wrapping_mul(TENS[n]).wrapping_add(third), 16 + n)
 }
 
-/// The number that a text began with last, with the byte behind it: of neighbours in a file, many begin with the same.
+/// The number at the start of the last text, with the byte behind it: in a file neighbours often start with the same.
 pub(super) struct Last {
     /// The bytes, in the lowest ones that `mask` has.
     bytes: u64,
@@ -96,7 +96,7 @@ impl Last {
     }
 }
 
-/// The two whole numbers with a blank between them that a text begins with, and their length, if they end within eight
+/// The two whole numbers with a blank between them that a text starts with, and their length, if they end within eight
 /// bytes: one look instead of two.
 #[inline(always)]
 pub(super) fn short_pair(text: &[u8]) -> Option<([u64; 2], usize)> {
@@ -149,7 +149,7 @@ fn one_by_one(text: &[u8]) -> (u64, usize) {
     digits.fold((0, 0), |(number, n), &digit| (10 * number + u64::from(digit - b'0'), n + 1))
 }
 
-/// The number that a text begins with, and its length. `None` if there is none, or if it is not of the usual kind:
+/// The number that a text starts with, and its length. `None` if there is none, or if it is not of the usual kind:
 /// the standard library knows more of them.
 #[inline(always)]
 pub(super) fn decimal(text: &[u8]) -> Option<(f64, usize)> {

@@ -208,7 +208,7 @@ fn value_of<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
 }
 
-/// What stands between the quotes that `text` begins with.
+/// What stands between the quotes that `text` starts with.
 pub(super) fn unquoted(text: &str) -> Option<&str> {
     let (inside, _) = text.strip_prefix(['\'', '"'])?.split_once(['\'', '"'])?;
     Some(inside)
@@ -224,7 +224,7 @@ fn shape(text: &str) -> Option<Vec<u64>> {
 fn read_exact(source: &mut Source<'_>, bytes: &mut [u8]) -> Result<()> {
     let path = source.path;
     source.reader.read_exact(bytes).map_err(|error| {
-        // The end of a gzipped file is told apart by the words of `cannot_read`.
+        // The end of a gzipped file is recognised by the words of `cannot_read`.
         if error.kind() == io::ErrorKind::UnexpectedEof && source.file.is_some() {
             Error::parse(
                 path,

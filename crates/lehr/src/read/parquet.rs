@@ -199,7 +199,7 @@ impl ParquetTable<'_> {
     }
 }
 
-/// Whether the chosen columns hold numbers; those that do not are told all at once.
+/// Whether the chosen columns hold numbers; those that do not are reported all at once.
 fn check_types(
     path: &Path,
     selection: &Selection,

@@ -153,7 +153,7 @@ impl Page {
 
 /// Refuses a schema that is deeper, or has larger groups, than its elements can make.
 fn check_footer(file: &File, length: u64) -> Result<(), String> {
-    // What has no footer at all is told by the library.
+    // What has no footer at all is reported by the library.
     let Some(end) = length.checked_sub(8) else { return Ok(()) };
     let mut size = [0; 4];
     at_byte(file, end)?.read_exact(&mut size).map_err(|error| error.to_string())?;

@@ -10,8 +10,8 @@ use crate::models::lda::{SeedTopic, SeedWord};
 use crate::{Error, Result};
 
 /// Reads topics with seed words. Of text a line is a topic: its name, a colon, and its words between blanks or commas;
-/// `goal:3` is a word with its own strength; blank lines and lines that begin with # are skipped. A file that
-/// begins with `{` is JSON: an object of names, and for each a list of words or an object of words and strengths.
+/// `goal:3` is a word with its own strength; blank lines and lines that start with # are skipped. A file that
+/// starts with `{` is JSON: an object of names, and for each a list of words or an object of words and strengths.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

@@ -27,7 +27,7 @@ pub(super) const TABLE: Needed = Needed {
     most: None,
 };
 const BUFFER: usize = 1 << 17;
-/// What a packed file may unpack to: so much for each of its bytes, and so much in any case. Text and
+/// What a packed file may unpack to: this much for each of its bytes, and this much in any case. Text and
 /// numbers that are data stay far below; a file made to fill the memory does not.
 const UNPACKED_FACTOR: u64 = 200;
 const UNPACKED_ALWAYS: u64 = 16 << 20;
@@ -188,7 +188,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether the lines of a text that begins like this end in carriage returns and nothing else.
+/// Whether the lines of a text that starts like this end in carriage returns and nothing else.
 fn ends_in_returns(head: &[u8]) -> bool {
     let first = head.iter().position(|&byte| byte == b'\r');
     // The last byte of the head may have its line feed behind it.

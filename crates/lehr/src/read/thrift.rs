@@ -43,7 +43,7 @@ impl Type {
 pub(super) enum Seen {
     /// The integer of a field of the structure that is reached by these fields' numbers.
     Integer(i64),
-    /// A list of this many elements begins.
+    /// A list of this many elements starts.
     List(u64),
     /// An element of a list ends.
     Element,

@@ -114,7 +114,7 @@ impl Form {
     fn of(path: &Path, records: &mut Records<'_>) -> Result<(Self, bool)> {
         let line = &records.text;
         let first = line.iter().position(|byte| matches!(byte, b'|' | b',' | b';' | b'\t' | b'"'));
-        // An id and a title make two fields, too few to be told from a title with colons by number.
+        // An id and a title make two fields, too few to differ in number from a title with colons.
         let colons = line.windows(2).position(|two| two == b"::");
         if has_colons(line) || colons.is_some_and(|at| first.is_none_or(|first| at < first)) {
             return Ok((Form::Colons, false));

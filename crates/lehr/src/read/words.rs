@@ -30,7 +30,7 @@ pub(super) fn listed(
     // For each column of the file the line and text of its first word.
     let mut found: Vec<Option<(u64, Vec<u8>)>> = vec![None; selection.places.len()];
     for _ in 0..MOST_ROWS {
-        // What else is wrong with the file is told once its words are out of the way.
+        // What else is wrong with the file is reported once its words are dealt with.
         let line = records.line;
         let seen = records.see_cells(|at, cell| {
             let is_value = matches!(selection.places.get(at), Some(ColumnRef::Value(_)));

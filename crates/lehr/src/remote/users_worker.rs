@@ -19,7 +19,7 @@ pub(super) struct UserWorker {
     params: PmfParams,
     frozen: Frozen,
     folder: ShardFolder,
-    /// Where each item's ratings begin, in the order of items, and the end of the last one's.
+    /// Where each item's ratings start, in the order of items, and the end of the last one's.
     starts: Vec<usize>,
     shards: BTreeMap<usize, Standing>,
     /// The items of the last look, and at which version of which run that was.

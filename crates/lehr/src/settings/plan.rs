@@ -120,7 +120,7 @@ impl Plan {
         t.is_multiple_of(self.epoch)
     }
 
-    /// Whether a climb of this many steps and seconds is over, and why.
+    /// Whether a run of this many steps and seconds is over, and why.
     pub fn ends(&self, step: u64, seconds: f64) -> Option<StopReason> {
         if step >= self.steps {
             Some(StopReason::Steps)
@@ -145,8 +145,8 @@ impl Plan {
         t.saturating_sub(self.origin)
     }
 
-    /// Batch VI until the caller ends it, from step `origin` on: how a search climbs.
-    pub(crate) fn climbing(&self, origin: u64) -> Self {
+    /// Batch VI until the caller ends it, from step `origin` on: how a search improves a state.
+    pub(crate) fn ascending(&self, origin: u64) -> Self {
         Plan {
             steps: u64::MAX,
             tol: 0.0,

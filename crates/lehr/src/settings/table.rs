@@ -47,7 +47,7 @@ pub enum Kind {
     Numbers,
     /// Seconds; the command line knows minutes and hours as well.
     Seconds,
-    /// Yes or no, and which of them holds if nothing is said.
+    /// Yes or no, and which of them is the default.
     Toggle(bool),
     /// One of some names.
     Choice(&'static [&'static str]),

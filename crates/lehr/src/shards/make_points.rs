@@ -72,7 +72,7 @@ struct Shape {
     names: Vec<String>,
     /// Whether all numbers are of single precision.
     single: bool,
-    /// Where the rows of each file begin, and the end of the last.
+    /// Where the rows of each file start, and the end of the last.
     starts: Vec<usize>,
 }
 

@@ -261,7 +261,7 @@ struct Making {
 }
 
 impl Making {
-    /// Begins a folder; refuses one that holds anything already.
+    /// Starts a folder; refuses one that holds anything already.
     fn begin(path: &Path) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| Error::io(path, "cannot create", error))?;
         let mut found = fs::read_dir(path).map_err(|e| Error::io(path, "cannot read", e))?;

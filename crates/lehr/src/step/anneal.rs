@@ -153,7 +153,7 @@ impl RowNoise {
         self.anneal.effective_at(self.step, size)
     }
 
-    /// The weights of neighbouring blocks, whose items begin at `starts` of the batch (and end at its
+    /// The weights of neighbouring blocks, whose items start at `starts` of the batch (and end at its
     /// last). False, and no weights, if none of them has noise.
     pub fn weights(&self, starts: &[usize], out: &mut Vec<f32>) -> bool {
         out.clear();
@@ -250,7 +250,7 @@ const CHUNK: usize = 16_384;
 const STRIP: usize = 1024;
 
 /// Runs `work` on every chunk, with its number; in parallel if there is more than one and this is a thread
-/// of a pool. Whoever calls from their own thread keeps to it: the global pool is not ours to start.
+/// of a pool. A caller's own thread does the work alone: the global pool is not ours to start.
 fn each_chunk<T: Send>(out: &mut [f64], work: impl Fn(usize, &mut [f64]) -> T + Sync) -> Vec<T> {
     if out.len() <= CHUNK || rayon::current_thread_index().is_none() {
         return out.chunks_mut(CHUNK).enumerate().map(|(c, chunk)| work(c, chunk)).collect();
@@ -282,7 +282,7 @@ fn gaussian(variance: f64, address: Address, out: &mut [f64]) -> Normal {
 /// Puts the noise N xi, xi ~ N(0, (1/M - 1/|S|) C), C being the covariance of the statistics of all `n_items`, on a batch
 /// whose variance is |S|/M - 1. Without C: sum_n (e_n - mean(e)) t_n over all items has the covariance n_items C for
 /// standard normal e, and line 6 multiplies what is summed by N/|S|; hence the factor |S|/n_items of the variance. Items of
-/// S_t carry theirs beside their weight of 1, so that every item has one local step.
+/// S_t carry theirs next to their weight of 1, so that every item has one local step.
 fn exact(batch: &mut Batch, n_items: usize, address: Address) {
     let mut noise = vec![0.0; n_items];
     gaussian(batch.variance * batch.size as f64 / n_items as f64, address, &mut noise);

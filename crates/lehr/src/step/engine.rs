@@ -19,10 +19,10 @@ use crate::step::warm::Warm;
 pub struct Sizes {
     /// N, the number of items.
     pub n_items: usize,
-    /// Where every row has its own batch: for each phase where the items of each of its rows begin,
+    /// Where every row has its own batch: for each phase where the items of each of its rows start,
     /// and the end of the last row's.
     pub groups: Vec<Vec<usize>>,
-    /// Where the items of each part begin, and the end of the last; empty if they are all in one place.
+    /// Where the items of each part start, and the end of the last; empty if they are all in one place.
     pub parts: Vec<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Sizes {
     }
 }
 
-/// The part that an item is in, `parts` being where each begins.
+/// The part that an item is in, `parts` being where each starts.
 pub(crate) fn part_of(parts: &[usize], item: u32) -> usize {
     parts.partition_point(|&first| first <= item as usize).saturating_sub(1)
 }
@@ -91,11 +91,11 @@ pub trait Engine<M: Model>: Send {
     /// The rows of lambda that these items touch, each counted as often as they do.
     fn support(&mut self, model: &M, items: &[u32], rows: &mut RowSet) -> Result<()>;
 
-    /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items begin from
+    /// `stats <- sum_n w_n E_q[t_n]` for the rows in `stats.rows`, if asked for. Items start from
     /// `warm`, if it is on, and leave their local state there if statistics are asked for.
     fn sum(&mut self, work: Work<'_, M>, warm: &mut Warm, stats: &mut Stats) -> Result<Sums>;
 
-    /// Whether it is worth its while to be told by [`Engine::ahead`] what comes next.
+    /// Whether it gains by knowing from [`Engine::ahead`] what comes next.
     fn looks_ahead(&self) -> bool {
         false
     }
@@ -116,10 +116,10 @@ pub trait Engine<M: Model>: Send {
     }
 }
 
-/// An engine with which the rows of the first phase live, beside their items: it updates them itself, and lambda has
+/// An engine with which the rows of the first phase live, with their items: it updates them itself, and lambda has
 /// them as [`Holder::fetch`] last brought them.
 pub trait Holder<M: Model> {
-    /// A fit begins at this lambda. Makes the expectations of the rows that are not kept.
+    /// A fit starts at this lambda. Makes the expectations of the rows that are not kept.
     fn begin(&mut self, model: &M, lambda: &Lambda, expect: &mut M::Expect) -> Result<()>;
 
     /// The update of the rows that are kept: lines 5 and 6 of the step's first pass.

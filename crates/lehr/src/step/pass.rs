@@ -50,7 +50,7 @@ pub trait Pass<M: Model>: Sized + Send {
     /// The phases of the update that follows.
     fn phases(&self) -> Range<usize>;
 
-    /// The expectations that a fit begins with, if they are kept from step to step.
+    /// The expectations that a fit starts with, if they are kept from step to step.
     fn begin(model: &M, lambda: &Lambda, expect: &mut M::Expect);
 
     /// Line 1: S_t.

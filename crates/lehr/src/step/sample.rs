@@ -77,7 +77,7 @@ pub struct RowBatch {
     /// The items, row after row, by their places in the phase's order of all items; none are listed if
     /// every row has all of its items.
     pub items: Vec<u32>,
-    /// Where each row's items begin, and the end of the last row's: in `items`, or in the phase's order of
+    /// Where each row's items start, and the end of the last row's: in `items`, or in the phase's order of
     /// all items if none are listed.
     pub starts: Vec<usize>,
     /// N of each row: all the items it has.
@@ -87,7 +87,7 @@ pub struct RowBatch {
 }
 
 impl RowBatch {
-    /// All items of every row of a phase, `groups` being where each row's items begin.
+    /// All items of every row of a phase, `groups` being where each row's items start.
     pub fn all(layout: &Layout, phase: usize, groups: &[usize]) -> Self {
         let mut rows = RowSet::all(layout.n_rows);
         let of_phase = layout.phases[phase].rows.clone();
@@ -252,7 +252,7 @@ impl Sampler {
             return;
         };
         let mut rng = Address::new(self.seed, Purpose::Sample, self.restart, t).rng(2 * self.pass);
-        // Epochs begin at step 1; the batch before them is one of its own.
+        // Epochs start at step 1; the batch before them is one of its own.
         let sampling = match self.sampling {
             Sampling::Epochs | Sampling::InOrder if t == 0 => Sampling::WithoutReplacement,
             sampling => sampling,

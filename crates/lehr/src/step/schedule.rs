@@ -175,7 +175,7 @@ pub enum Temper {
     /// Items count once from the first step on.
     #[default]
     Off,
-    /// They begin by counting `times` times.
+    /// They start by counting `times` times.
     From {
         /// How often, in the first step.
         times: f64,
@@ -185,7 +185,7 @@ pub enum Temper {
 }
 
 impl Temper {
-    /// For how long items count more than once, if nothing else is said.
+    /// For how long items count more than once by default.
     const OVER: f64 = 0.6;
 
     /// Twice at first: what pays for topics from batches.

@@ -5,19 +5,19 @@ use std::ops::Range;
 use crate::model::Model;
 use crate::step::engine::part_of;
 
-/// How many shards a batch has, and where they begin.
+/// How many shards a batch has, and where they start.
 pub struct Shards {
     /// Items in a shard.
     size: usize,
     /// Shards in a wave.
     wave: usize,
     n_items: usize,
-    /// Where the data are in parts, whose items do not share shards: where each shard begins, and its part.
+    /// Where the data are in parts, whose items do not share shards: where each shard starts, and its part.
     cuts: Option<Vec<(usize, u32)>>,
 }
 
 impl Shards {
-    /// The shards of a batch of these items, `parts` being where the items of each part of the data begin.
+    /// The shards of a batch of these items, `parts` being where the items of each part of the data start.
     pub fn new<M: Model>(model: &M, items: &[u32], parts: &[usize]) -> Self {
         let (sharding, n_items) = (model.sharding(), items.len());
         let (size, wave) = (sharding.items_of(n_items), sharding.wave);

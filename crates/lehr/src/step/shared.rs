@@ -29,7 +29,7 @@ pub struct Shared<L = Stats> {
     batch: Batch,
     /// Whether every step uses all items.
     is_full: bool,
-    /// Where the items of each part of the data begin.
+    /// Where the items of each part of the data start.
     parts: Vec<usize>,
     /// N.
     population: usize,
@@ -290,7 +290,7 @@ pub(crate) fn run_shard<M: SharedModel>(
     }
 }
 
-/// Adds up what shards leave behind, in their order, whoever has run them.
+/// Adds up what shards leave behind, in their order, no matter which worker has run them.
 pub struct Gather<'a> {
     batch: &'a Batch,
     ask: Ask,

@@ -593,7 +593,7 @@ fn clamp(entries: &mut [f64]) -> u64 {
 }
 
 fn is_finite(row: &[f64]) -> bool {
-    // To the end in any case: a loop without a way out is done in vectors.
+    // No early exit, so that the loop vectorises.
     row.iter().fold(true, |finite, x| finite & x.is_finite())
 }
 

@@ -9,7 +9,7 @@ pub struct Warm {
 }
 
 impl Warm {
-    /// Every local step begins from scratch.
+    /// Every local step starts from scratch.
     pub fn off() -> Self {
         Warm::default()
     }
@@ -39,7 +39,7 @@ impl Warm {
         &self.values
     }
 
-    /// Forgets everything: the next local steps begin from scratch.
+    /// Forgets everything: the next local steps start from scratch.
     pub fn forget(&mut self) {
         self.values.fill(0.0);
     }

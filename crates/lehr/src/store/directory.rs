@@ -37,7 +37,7 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Begins a run, at `first` if it does not begin at random. Refuses a directory that holds one.
+    /// Starts a run, at `first` if it does not start at random. Refuses a directory that holds one.
     pub(super) fn create<M: Stored>(
         path: &Path,
         model: &M,
@@ -47,7 +47,7 @@ impl RunDirectory {
         RunDirectory::planned(path).check_free()?;
         fs::create_dir_all(path).map_err(|e| Error::io(path, "cannot create", e))?;
         let directory = RunDirectory::planned(path).locked()?;
-        directory.check_free()?; // another fit may just have begun here
+        directory.check_free()?; // another fit may just have started here
         directory.clear()?;
         let mut files = Sums::new();
         model.sidecars(&mut |name, bytes| {
@@ -64,7 +64,7 @@ impl RunDirectory {
         Ok(directory)
     }
 
-    /// Removes what a process left that was killed before its run had begun: it is not of the next one.
+    /// Removes what a process left that was killed before its run had started: it is not of the next one.
     fn clear(&self) -> Result<()> {
         [NEWEST, BEFORE, TRACE, RESULT].iter().try_for_each(|name| self.remove(name))
     }
@@ -80,7 +80,7 @@ impl RunDirectory {
         }
     }
 
-    /// Whether a new run may begin here: no run yet, not a file, and nothing that is not of a run.
+    /// Whether a new run may start here: no run yet, not a file, and nothing that is not of a run.
     pub fn check_free(&self) -> Result<()> {
         if self.config_path().exists() {
             if let Some(held) = lock::held(&self.path) {
@@ -101,7 +101,7 @@ impl RunDirectory {
         }
     }
 
-    /// A directory in which a run is to begin.
+    /// A directory in which a run is to start.
     pub fn planned(path: &Path) -> Self {
         RunDirectory { path: path.to_path_buf(), data: None, _lock: None }
     }
@@ -246,7 +246,7 @@ impl RunDirectory {
     }
 }
 
-/// Whether a file is of a run, whole or half written: a process that was killed before its run began leaves these.
+/// Whether a file is of a run, whole or half written: a process that was killed before its run started leaves these.
 fn is_ours(name: &str) -> bool {
     let ours = [CONFIG, TRACE, NEWEST, BEFORE, RESULT, NOTE];
     let mut known = ours.iter().chain(SIDECARS.iter().copied().flatten());

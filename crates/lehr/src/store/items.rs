@@ -1,4 +1,4 @@
-//! What a fit is given: items, where they come from, which of them are held out, and where to begin.
+//! What a fit is given: items, where they come from, which of them are held out, and where to start.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ impl<'a, M: Stored> Items<'a, M> {
     }
 }
 
-/// Where a fit begins.
+/// Where a fit starts.
 pub enum Begin<'a, M: Stored> {
     /// At random, or where the model's own settings say.
     Random,

@@ -37,7 +37,7 @@ pub(super) fn load<M: Stored>(files: &dyn Files) -> Result<Loaded<M>> {
     Ok(Loaded { model, config, saved, warning })
 }
 
-/// The model, as it was when the run began.
+/// The model, as it was when the run started.
 pub(super) fn model<M: Stored>(files: &dyn Files, config: &RunConfig<M>) -> Result<M> {
     let sidecars = Checked { files, sums: &config.files };
     let restored = M::restore(config.params.clone(), config.frozen.clone(), &sidecars);

@@ -35,7 +35,7 @@ pub fn resume<M: Stored>(
     resume_with::<M>(&Restarts, directory, more, threads, watcher)
 }
 
-/// The same with the driver that the run was begun with, if that was not restarts.
+/// The same with the driver that the run was started with, if that was not restarts.
 pub fn resume_with<M: Stored>(
     driver: &dyn Driver<M>,
     directory: &RunDirectory,
@@ -209,13 +209,13 @@ impl Recovered {
         Ok(())
     }
 
-    /// The climb to go on with, and the trace before it: what a killed run did after its last checkpoint
+    /// The run to continue, and the trace before it: what a killed run did after its last checkpoint
     /// will be done again.
     fn pick_up(self, directory: &RunDirectory, more: Extension) -> Result<PickedUp> {
         let progress = match self.saved {
             Saved::Pending(progress) => progress,
             Saved::Complete(state, best, mut done) if more.steps.is_some() => {
-                // The climb replaces its own earlier end; the other restarts stay on record.
+                // The run replaces its own earlier end; the other restarts stay on record.
                 let Outcome { restart, search, .. } = done.remove(best);
                 let driver = after_search(&self.trace, restart, search);
                 Progress { restart, state, done, best: None, driver }
@@ -234,12 +234,12 @@ impl Recovered {
                 trace.push(observation);
             }
         }
-        trace.extend(history.iter().cloned()); // the climb under way comes last
+        trace.extend(history.iter().cloned()); // the run under way comes last
         Ok(PickedUp { progress, history, trace })
     }
 }
 
-/// What a run that goes on after a search is told: what that did, and its own number.
+/// What a run that goes on after a search gets: what that did, and its own number.
 fn after_search(
     trace: &[Observation],
     restart: u32,
@@ -254,7 +254,7 @@ fn after_search(
 /// Where a run goes on.
 struct PickedUp {
     progress: Progress,
-    /// The observations of this climb before.
+    /// The earlier observations of this run.
     history: Vec<Observation>,
     /// All observations before.
     trace: Vec<Observation>,

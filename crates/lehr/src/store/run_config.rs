@@ -29,7 +29,7 @@ const OLDEST: u32 = 1;
 pub struct RunConfig<M: Stored> {
     /// The version of the directory's layout.
     pub format: u32,
-    /// The version of lehr that began the run.
+    /// The version of lehr that started the run.
     pub lehr: String,
     /// The model's name.
     pub model: String,
@@ -58,12 +58,12 @@ pub struct RunConfig<M: Stored> {
     pub origin: u64,
     /// The machine.
     pub cpu: Cpu,
-    /// When the run began, in seconds since 1970.
+    /// When the run started, in seconds since 1970.
     pub created: u64,
 }
 
 impl<M: Stored> RunConfig<M> {
-    /// The configuration of a run that begins now.
+    /// The configuration of a run that starts now.
     pub(super) fn new(model: &M, fit: &FitConfig, data: DataSource<ReadOptions<M>>) -> Self {
         RunConfig {
             format: FORMAT,
@@ -179,7 +179,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 
-/// What decides the bits of a result besides the settings.
+/// What a result depends on, to the last bit, besides the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cpu {

@@ -166,7 +166,7 @@ pub(super) fn update<M: Stored>(
     let (population, threads) = (config.population, config.threads);
     let config =
         RunConfig { parent: path, population, origin, ..RunConfig::new(&model, &config, source) };
-    // The sink keeps the first state: without it a crash would begin from random numbers, not from the
+    // The sink keeps the first state: without it a crash would start from random numbers, not from the
     // parent.
     let from = Some(Resume::from(state));
     let driver = &Restarts;
@@ -229,7 +229,7 @@ pub(super) struct Prepared<'a, M: Stored> {
     pub plan: Plan,
     pub threads: usize,
     pub parts: Parts<'a, M::Data>,
-    /// Where it begins, unless that is at random.
+    /// Where it starts, unless that is at random.
     pub from: Option<Resume>,
     /// All observations that come before it.
     pub trace: Vec<Observation>,

@@ -16,7 +16,7 @@ use crate::settings::Plan;
 /// Where a fit is kept: the only difference between one in a directory and one in memory. Its methods are
 /// called in this order.
 pub trait Sink<M: Stored>: Send {
-    /// A new run is about to begin, at `first` if it does not begin at random. Adds to the
+    /// A new run is about to start, at `first` if it does not start at random. Adds to the
     /// configuration what only it knows.
     fn create(
         &mut self,
@@ -116,7 +116,7 @@ impl<M: Stored> Watcher for Keeper<'_, M> {
     }
 
     fn saves(&mut self, step: u64) -> bool {
-        // Time goes on: what was said here holds.
+        // Time goes on: what was decided here holds.
         self.due = Some(self.is_due(step));
         self.watcher.saves(step) || self.due == Some(true)
     }

@@ -94,7 +94,7 @@ impl Cut {
         Cut { restart: *restart, run, step: state.step, ended: all(done) }
     }
 
-    /// Whether this is an observation of the climb under way, before its step. One that was made
+    /// Whether this is an observation of the run under way, before its step. One that was made
     /// because a run ended does not count: it may go on.
     pub(super) fn is_history(&self, o: &Observation) -> bool {
         (o.restart, o.run) == (self.restart, self.run) && o.step < self.step && !o.closing

@@ -109,7 +109,7 @@ pub fn fit_file<M: HasSize>(
     let asked = Asked::new(&items, params, config, grid, onlooker)?;
     fs::create_dir_all(directory).map_err(|e| Error::io(directory, "cannot create", e))?;
     let _lock = lock_folder(directory)?;
-    check_free(directory)?; // another sweep may just have begun here
+    check_free(directory)?; // another sweep may just have started here
     asked.write(directory)?;
     asked.make(directory, items, config.threads, onlooker)
 }
@@ -241,7 +241,7 @@ fn parsed<T: serde::de::DeserializeOwned>(directory: &Path) -> Result<T> {
     serde_json::from_slice(&bytes).map_err(wrong)
 }
 
-/// Whether a new sweep may begin here.
+/// Whether a new sweep may start here.
 fn check_free(directory: &Path) -> Result<()> {
     if is_sweep(directory) {
         let message = advice![
@@ -416,7 +416,7 @@ impl<M: HasSize> Asked<M> {
         self.swept_in(directory)
     }
 
-    /// One run: begun, or gone on with.
+    /// One run: started or continued.
     fn one(
         &self,
         path: &Path,
@@ -563,7 +563,7 @@ fn row(
     }
 }
 
-/// An error of one run; which one is said if the error does not say so itself.
+/// An error of one run; it names the run if the error does not do so itself.
 fn of_run(path: &Path, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Io { .. } | ErrorKind::Run { .. } | ErrorKind::Config { .. } => error,
@@ -574,7 +574,7 @@ fn of_run(path: &Path, error: Error) -> Error {
 /// Looks on while one of the runs is made.
 struct Looking<'a> {
     onlooker: &'a dyn Onlooker,
-    /// What was told already.
+    /// What was reported already.
     told: &'a Mutex<HashSet<String>>,
     stop: Arc<AtomicBool>,
 }

@@ -40,7 +40,7 @@ pub struct Row {
     pub measures: BTreeMap<String, f64>,
     /// Seconds of all runs.
     pub seconds: f64,
-    /// Whether it cannot be told from the best.
+    /// Whether it cannot be distinguished from the best.
     pub alike: bool,
 }
 
@@ -59,7 +59,7 @@ pub enum By {
 pub struct Choice {
     /// The best by its mean.
     pub best: usize,
-    /// Those that cannot be told from it: less than one standard error below it, itself among them.
+    /// Those that cannot be distinguished from it: less than one standard error below it, itself among them.
     pub alike: Vec<usize>,
     /// The simplest of these.
     pub recommended: usize,
@@ -177,7 +177,7 @@ mod tests {
         ];
         let choice = choose(&scores, &[1.0, 2.0, 3.0, 4.0], 0.0).unwrap();
         assert_eq!(choice, Choice { best: 2, alike: vec![1, 2], recommended: 1 });
-        // What is simple is said by the parameters, not by the order.
+        // Their parameters say what is simple, not their order.
         let choice = choose(&scores, &[1.0, 3.0, 2.0, 4.0], 0.0).unwrap();
         assert_eq!(choice, Choice { best: 2, alike: vec![1, 2], recommended: 2 });
     }

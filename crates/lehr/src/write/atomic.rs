@@ -147,7 +147,7 @@ fn unfinished(target: &Path, folder: &Path) -> io::Result<tempfile::NamedTempFil
 
 const UNFINISHED: &str = ".tmp";
 
-/// How the names of a file's unfinished versions begin.
+/// How the names of a file's unfinished versions start.
 fn beginning(target: &Path) -> String {
     format!(".{}.", target.file_name().unwrap_or_default().to_string_lossy())
 }

@@ -152,7 +152,7 @@ struct Sheet<'f> {
 }
 
 impl Sheet<'_> {
-    /// Adds rows, of which there are so many if that is known.
+    /// Adds rows; their number is given if it is known.
     fn add(&mut self, columns: &[Column<'_>], n_rows: Option<usize>) -> Result<()> {
         let block = OutTable::new(columns)?;
         let names = self.names.get_or_insert_with(|| block.names.clone());

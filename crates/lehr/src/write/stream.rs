@@ -39,7 +39,7 @@ impl Stream {
         }
     }
 
-    /// Writes all that `write` makes, once it is complete: formats go back to their beginning, which a pipe cannot. A
+    /// Writes all that `write` makes, once it is complete: formats go back to their start, which a pipe cannot. A
     /// reader that has gone away, as `head` does, has seen enough: no error.
     pub(super) fn write<T>(
         self,

@@ -158,7 +158,7 @@ fn judged<M: Model>(model: &M, data: &M::Data, config: FitConfig, tame: bool) ->
     }
 }
 
-/// Settings of every kind; some will not go together, which must be said.
+/// Settings of every kind; some will not go together, which must be an error.
 fn settings() -> impl Strategy<Value = FitConfig> {
     let batch = prop_oneof![2 => Just(None), 1 => Just(Some(1)), 3 => (1usize..30).prop_map(Some)];
     let effective = prop_oneof![

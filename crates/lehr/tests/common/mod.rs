@@ -200,7 +200,7 @@ pub fn made_ratings(
     let chosen: Vec<(usize, usize)> = everything
         .filter(|&(i, j)| rng.uniform() < share * weight(i, n_users) * weight(j, n_items))
         .collect();
-    // `truth` needs to know where the items begin.
+    // `truth` needs to know where the items start.
     made.ratings = ratings_of(n_users, n_items, &[(0, 0, 1.0)]);
     let triples: Vec<_> = chosen
         .iter()
@@ -250,7 +250,7 @@ pub trait ForPointsModel {
     fn run<M: SharedModel<Data = Points>>(&self, name: &str, model: &M, data: &Points);
 }
 
-/// A model that ships, with settings and data to try it with. Whoever puts a model on the list is asked for them by
+/// A model that ships, with settings and data to try it with. A new model on the list is asked for them by
 /// the compiler.
 pub trait Tried: Shipped {
     /// Hands a name for messages, a model and its data to `work`, in every kind that there is.
@@ -383,7 +383,7 @@ pub fn sweeps<M: Model>(model: &M, data: &M::Data, lambda: Table, steps: u64) ->
     (fitted.state, recorder.0.iter().map(|o| o.bound).collect())
 }
 
-/// The bits of some numbers: what "the same" means where nothing may differ.
+/// Some numbers bit by bit: what "the same" means where nothing may differ.
 pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|x| x.to_bits()).collect()
 }

@@ -1,6 +1,6 @@
 //! Damages files as accidents and people who mean harm do: the same damage for the same number.
 
-/// Numbers at which a header that is believed does harm.
+/// Numbers at which a header that is trusted does harm.
 const NUMBERS: [u64; 14] = [
     0,
     1,

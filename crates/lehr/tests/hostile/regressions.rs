@@ -117,7 +117,7 @@ fn r11_documents_of_a_converted_corpus_that_overlap() {
     let u64_at = |at: usize| u64::from_le_bytes(seed[at..at + 8].try_into().unwrap());
     let n_entries = u64_at(32);
     let mut bytes = seed.clone();
-    // The second document ends where it would not if the third began behind it.
+    // The second document ends where it would not if the third started behind it.
     let at = 4096 + 8 * n_entries as usize + 16;
     bytes[at..at + 8].copy_from_slice(&n_entries.to_le_bytes());
     let bytes = targets::repair::corpus(&bytes);

@@ -1,4 +1,4 @@
-//! Files that NumPy and PyArrow have written; see `make.py` beside them.
+//! Files that NumPy and PyArrow have written; see `make.py` in their folder.
 
 use super::*;
 

@@ -35,7 +35,7 @@ fn a_table_has_a_column_of_documents() {
     is_small(&read_as("a.csv", "title,body\nx y,cat dog cat\nz,fish\n", &field("body")));
     is_small(&read_as("a.csv", "title,body\nx y,cat dog cat\nz,fish\n", &field("2")));
     is_small(&read_as("data", quoted, &forced(CorpusFormat::Csv)));
-    // A sign at the beginning of a line is no comment, and blanks are no separators.
+    // A sign at the start of a line is no comment, and blanks are no separators.
     is_small(&read_file("a.csv", "some text\n#cat dog cat\nfish\n"));
     let none = DocsOptions { header: Header::No, ..Default::default() };
     is_small(&read_as("a.csv", "1,cat dog cat\n2,fish\n", &none));

@@ -135,7 +135,7 @@ fn arrays_and_parquet_may_be_matrices() {
     write::table(&npy, &[Column::matrix("x", &[5.0, f64::NAN, 99.0, 2.0], 2)]).unwrap();
     let ratings = read::ratings(&npy, &matrix(&["99"])).unwrap();
     assert_eq!(triples(&ratings), expected(&[("1", "1", 5.0), ("2", "2", 2.0)]));
-    // Columns keep their numbers beside those that are left out.
+    // Columns keep their numbers when others are left out.
     let npy = folder.path("w.npy");
     write::table(&npy, &[Column::matrix("x", &[7.0, f64::NAN, 5.0, 8.0, f64::NAN, 2.0], 3)])
         .unwrap();

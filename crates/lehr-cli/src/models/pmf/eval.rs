@@ -43,7 +43,7 @@ struct Lists {
     ranking: Vec<RankingScores>,
 }
 
-/// The lengths of lists where nothing is said and values are no ratings.
+/// The default lengths of lists where values are no ratings.
 const LENGTHS: [usize; 2] = [10, 20];
 
 /// Parts of the ratings by how sure the model is.

@@ -358,7 +358,7 @@ impl Finder<'_> {
         if scored {
             header.push("score");
         }
-        // Rank, rating, sd and score with the gaps between them take so much room.
+        // Rank, rating, sd and score with the gaps between them take this much room.
         let room = look::width().saturating_sub(34);
         let (longest_id, longest_title) = match self.titles {
             Some(_) => (LONGEST_ID.min(room * 2 / 5), room * 3 / 5),

@@ -1,13 +1,13 @@
-//! The search: from where a plain run ends, kicks and climbs within a budget of passes over the data. It begins with the
-//! plain run's state and keeps nothing that is worse, so it never ends below that.
+//! The search: from where a plain run ends, kicks and ascents within a budget of passes over the data. It starts with
+//! the plain run's state and keeps nothing that is worse, so it never ends below that.
 //!
 //! ```text
-//! climb the plain run's end to its top; best <- that
+//! ascend from the plain run's end to the top; best <- that
 //! while there are passes left:
 //!     a kick, likelier the more often it has won for what it cost
-//!     climb from the kicked best; give up as soon as it cannot end above the best
+//!     ascend from the kicked best; give up as soon as it cannot end above the best
 //!     best <- where it ended, if that is higher
-//! climb the best to its top
+//! ascend from the best to its top
 //! ```
 //! A checkpoint is what is known between two tries. A try that is cut short is made again, with the same random
 //! numbers.
@@ -30,12 +30,12 @@ use crate::{Error, ErrorKind, Result};
 /// A search of N items gains and loses by the thousand of them.
 const ITEMS_PER_UNIT: f64 = 1000.0;
 
-/// A climb is at its top when a pass gains less than this, in nats a unit; or less than the plan's tolerance, which is then
-/// not more than so much.
+/// An ascent is at its top when a pass gains less than this, in nats a unit; or less than the plan's tolerance, which is then
+/// not more than this.
 const TOP: f64 = 2e-4;
 const LARGEST_TOP: f64 = 0.05;
 
-/// A climb that is above the best and gains less than this has won, in nats a unit.
+/// An ascent that is above the best and gains less than this has won, in nats a unit.
 const NEARLY: f64 = 5e-3;
 
 /// What must be gained, in nats, and in gains of a pass at the top.
@@ -48,7 +48,7 @@ const NEAR: f64 = 0.3;
 /// Two states are the same optimum if fewer items than this share have changed components.
 const SAME: f64 = 0.01;
 
-/// Passes before a climb is judged, and the most that it makes.
+/// Passes before an ascent is judged, and the most that it makes.
 const PATIENCE: u32 = 4;
 const LONGEST: u32 = 1500;
 
@@ -92,9 +92,9 @@ impl Searched {
 /// What is known between two tries, but for the best state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stage {
-    /// The run under way: 0 is the plain one, with kicks 1 climbs from its end, and every other is a try.
+    /// The run under way: 0 is the plain one, with kicks 1 ascends from its end, and every other is a try.
     pub run: u32,
-    /// Whether it has begun: a checkpoint may be of between two.
+    /// Whether it has started: a checkpoint may be of between two.
     pub begun: bool,
     /// Whether all is done.
     pub over: bool,
@@ -109,7 +109,7 @@ pub(super) struct Stage {
     /// Of everything.
     pub passes: f64,
     pub steps: u64,
-    /// The variance with which noise begins.
+    /// The variance with which noise starts.
     variance: f64,
     tallies: BTreeMap<String, Tally>,
 }
@@ -277,7 +277,7 @@ struct Hunt<'a, M: Model> {
     progress: &'a dyn Fn(&State, DriverPart) -> Progress,
 }
 
-/// Why a climb has ended.
+/// Why an ascent has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Top {
     /// It is at its top, or has won, or has no hope.
@@ -286,8 +286,8 @@ enum Top {
     Same,
 }
 
-/// A climb that has ended: the first and the last bound, why, and what the last pass summed.
-struct Climbed {
+/// An ascent that has ended: the first and the last bound, why, and what the last pass summed.
+struct Ascended {
     first: f64,
     bound: f64,
     top: Top,
@@ -321,7 +321,7 @@ impl<M: Model> Hunt<'_, M> {
         self.stage.end(session, self.restart, &self.best, self.watcher)
     }
 
-    /// A climb is at its top when a pass gains less. Of what a checkpoint holds alone: a plain bound that was an
+    /// An ascent is at its top when a pass gains less. Of what a checkpoint holds alone: a plain bound that was an
     /// estimate is replaced on the way.
     fn top(&self) -> f64 {
         let tol = match self.plan.tol_of {
@@ -331,7 +331,7 @@ impl<M: Model> Hunt<'_, M> {
         tol.clamp(TOP * self.unit, LARGEST_TOP * self.unit)
     }
 
-    /// What counts as a gain, and not as the end of the same climb.
+    /// What counts as a gain, and not as the end of the same ascent.
     fn least_gain(&self) -> f64 {
         GAIN.max(GAIN_OF_TOP * self.top())
     }
@@ -384,7 +384,7 @@ impl<M: Model> Hunt<'_, M> {
         State { step: self.stage.steps, items, ..self.best.clone() }
     }
 
-    /// Takes over what a climb has spent.
+    /// Takes over what an ascent has spent.
     fn spent(&mut self, fit: &Fit<'_, M>, passes: f64) {
         self.stage.passes += passes;
         self.stage.steps = fit.state.step;
@@ -393,19 +393,19 @@ impl<M: Model> Hunt<'_, M> {
         self.best.items = (self.stage.passes * self.n_items as f64) as u64;
     }
 
-    /// Climbs from the best state to its top; the bound where it began.
+    /// Ascends from the best state to its top; the bound where it started.
     fn settle(&mut self, session: &mut Session<'_, M>) -> Result<f64> {
-        let plan = self.plan.climbing(self.stage.steps);
+        let plan = self.plan.ascending(self.stage.steps);
         let mut fit = session.fit_under(&plan, self.id(), self.state())?;
         let mut passes = 0.0;
-        let climbed = self.climb(&mut fit, None, &mut passes)?;
-        self.stage.bound = climbed.bound;
+        let ascended = self.ascend(&mut fit, None, &mut passes)?;
+        self.stage.bound = ascended.bound;
         self.best.lambda = fit.state.lambda.clone();
         self.spent(&fit, passes);
-        Ok(climbed.first)
+        Ok(ascended.first)
     }
 
-    /// One kick and its climb; false if there is nothing to kick.
+    /// One kick and its ascent; false if there is nothing to kick.
     fn try_one(&mut self, session: &mut Session<'_, M>) -> Result<bool> {
         let address =
             Address::new(self.plan.seed, Purpose::Search, self.restart, self.stage.run.into());
@@ -416,7 +416,7 @@ impl<M: Model> Hunt<'_, M> {
             return Ok(false);
         };
         let lead = (0.2 * self.stage.plain_passes).round().clamp(6.0, 30.0) as u64;
-        let plan = self.plan.climbing(self.stage.steps);
+        let plan = self.plan.ascending(self.stage.steps);
         let (plan, lead) = match kick {
             Kick::Noise => (plan.shaken(self.stage.variance, lead), lead),
             Kick::Restart => (plan.tempered(lead), lead),
@@ -432,20 +432,20 @@ impl<M: Model> Hunt<'_, M> {
             self.after_step(&fit)?;
         }
         let sizes = self.kicks.sizes(self.best.lambda.table());
-        let climbed = self.climb(&mut fit, Some(&sizes), &mut passes)?;
-        let gain = climbed.bound - self.stage.bound;
+        let ascended = self.ascend(&mut fit, Some(&sizes), &mut passes)?;
+        let gain = ascended.bound - self.stage.bound;
         let won = gain > self.least_gain();
         if won {
             fit.state.items = ((self.stage.passes + passes) * self.n_items as f64) as u64;
-            let mut seen = fit.observe(&climbed.sums, true)?;
+            let mut seen = fit.observe(&ascended.sums, true)?;
             seen.event = Some(serde_json::json!({
                 "kick": kick.name(), "gain": gain, "passes": self.stage.passes + passes,
             }));
             self.watcher.observe(&seen)?;
-            self.stage.bound = climbed.bound;
+            self.stage.bound = ascended.bound;
             self.best.lambda = fit.state.lambda.clone();
         } else if kick == Kick::Noise {
-            let more = climbed.top == Top::Same || gain > -NEAR;
+            let more = ascended.top == Top::Same || gain > -NEAR;
             let v = self.stage.variance;
             self.stage.variance = if more { (1.5 * v).min(1e9) } else { (v / 1.2).max(0.01) };
         }
@@ -467,14 +467,14 @@ impl<M: Model> Hunt<'_, M> {
         None
     }
 
-    /// Climbs until a pass gains next to nothing; with the `sizes` of the best state's components also until it is
+    /// Ascends until a pass gains next to nothing; with the `sizes` of the best state's components also until it is
     /// clear that it has won, that it cannot, or that it is on its way back.
-    fn climb(
+    fn ascend(
         &mut self,
         fit: &mut Fit<'_, M>,
         sizes: Option<&[f64]>,
         passes: &mut f64,
-    ) -> Result<Climbed> {
+    ) -> Result<Ascended> {
         let (target, least) = (self.stage.bound, self.least_gain());
         let (mut first, mut last, mut gains) = (f64::NAN, f64::NAN, [f64::NAN; 2]);
         for pass in 0.. {
@@ -502,12 +502,12 @@ impl<M: Model> Hunt<'_, M> {
                 top = Some(Top::Same);
             }
             if let Some(top) = top {
-                return Ok(Climbed { first, bound, top, sums });
+                return Ok(Ascended { first, bound, top, sums });
             }
             fit.end_step(sums)?;
             self.after_step(fit)?;
         }
-        unreachable!("a climb has a longest")
+        unreachable!("an ascent has a longest")
     }
 
     /// Whether components have the same sizes, whichever is which.

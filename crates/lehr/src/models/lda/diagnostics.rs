@@ -1,4 +1,4 @@
-//! What is worth knowing of each topic before it is believed: how wide, how much its own, which documents it is from.
+//! What is worth knowing of each topic before it is trusted: how wide, how much its own, which documents it is from.
 
 use rayon::prelude::*;
 use serde::Serialize;

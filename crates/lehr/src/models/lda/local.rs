@@ -42,7 +42,7 @@ pub struct Documents {
     /// count / z of each in the exact mode.
     #[serde(with = "plain")]
     coefs64: Vec<f64>,
-    /// Where the words of each part begin, and the end of the last.
+    /// Where the words of each part start, and the end of the last.
     #[serde(with = "plain")]
     begins: Vec<u32>,
     /// The rows that are gathered together.
@@ -92,7 +92,7 @@ pub struct Scratch {
     warm32: Vec<f32>,
     warm64: Vec<f64>,
     next64: Vec<f64>,
-    /// ln of the factor that theta lacks beside the usual one.
+    /// ln of the factor that theta lacks besides the usual one.
     theta_ln_scale: f64,
     kernel: DocumentScratch,
     shard: ShardWords,
@@ -244,7 +244,7 @@ impl Lda {
         // A word all of whose topics have died in this document has no share in anything: it would
         // be lost. All topics start again, and none is dropped.
         let lost = |(&count, &coef): (&f32, &f32)| coef * VANISHED > count;
-        // To the end in any case: a loop without a way out is done in vectors.
+        // No early exit, so that the loop vectorises.
         if counts.iter().zip(&*coef).fold(false, |any, word| any | lost(word)) {
             solved = solve(&Solve { active: 0.0, ..settings }, None, coef);
             iterations += solved.iterations;

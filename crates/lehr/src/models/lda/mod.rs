@@ -80,7 +80,7 @@ pub struct Lda {
     word_counts: Vec<f64>,
     /// How many training documents.
     n_docs: usize,
-    /// Topics to begin with, K rows of V numbers, and whether they are natural parameters already.
+    /// Topics to start with, K rows of V numbers, and whether they are natural parameters already.
     seeds: Option<start::Seeds>,
     /// What seed words add to eta.
     seed_prior: Option<SeedPrior>,

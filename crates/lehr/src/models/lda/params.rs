@@ -198,8 +198,8 @@ pub struct LdaParams {
     /// The Dirichlet prior of a document's topics, or its first value. Default 1/K.
     #[serde(default)]
     pub alpha: Option<f64>,
-    /// The Dirichlet prior of a topic's words, or its first value. Default 0.05, but at least 0.01 and at most so much
-    /// that K times V of it are 3 % of the tokens; 0.01 if priors are fixed.
+    /// The Dirichlet prior of a topic's words, or its first value. Default 0.05, but at least 0.01 and at most
+    /// 3 % of the tokens over K V; 0.01 if priors are fixed.
     #[serde(default)]
     pub eta: Option<f64>,
     /// Whether alpha is learned. Default: one for each topic, unless priors are fixed.
@@ -217,7 +217,7 @@ pub struct LdaParams {
     /// Double precision and no shortcuts in local steps: slower, for checks.
     #[serde(default)]
     pub exact: bool,
-    /// Topics to begin with: an earlier run's directory, or a file with a topic-word table.
+    /// Topics to start with: an earlier run's directory, or a file with a topic-word table.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text::option")]
     pub seed_topics: Option<PathBuf>,
     /// Words that topics have by their prior.
@@ -260,7 +260,7 @@ fn default_iterations() -> u32 {
     100
 }
 
-/// Epochs after which topics have formed, and what documents found in the last one is worth beginning with.
+/// Epochs after which topics have formed, and what documents found in the last one is worth starting with.
 const WARM_AFTER: u64 = 30;
 
 /// Eta at the start if it is learned, and the most that it is together, as a share of the tokens.

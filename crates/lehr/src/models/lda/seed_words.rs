@@ -48,7 +48,7 @@ pub struct SeedWord {
     pub strength: Option<f64>,
 }
 
-/// How strong seed words are if nothing is said: as if each had occurred in its topic as often as it does in all
+/// How strong seed words are by default: as if each had occurred in its topic as often as it does in all
 /// documents.
 pub(super) const STRENGTH: f64 = 1.0;
 

@@ -1,4 +1,4 @@
-//! Where a fit of LDA begins: random topics, or given ones.
+//! Where a fit of LDA starts: random topics, or given ones.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::models::Shipped;
 use crate::store::{Loaded, RunDirectory};
 use crate::{Error, Result, read};
 
-/// Topics to begin with, by word: a row of K numbers for every word of the vocabulary.
+/// Topics to start with, by word: a row of K numbers for every word of the vocabulary.
 #[derive(Debug, Clone)]
 pub(super) struct Seeds {
     table: Table,
@@ -41,7 +41,7 @@ pub(super) fn fill(lda: &Lda, address: Address, lambda: &mut Table) {
                 lda.take_seeds(w, row);
             }
             Some(Seeds { table, are_lambda: false }) => {
-                // Words that no topic has are told apart by a little noise alone.
+                // Words that no topic has differ by a little noise alone.
                 for (x, &seed) in row.iter_mut().zip(table.row(w)) {
                     *x = eta * (1.0 + 0.1 * rng.gamma(SHAPE) / SHAPE) + share * seed;
                 }

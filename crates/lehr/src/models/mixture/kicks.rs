@@ -22,7 +22,7 @@ const PAIRS_TO_FREE: f64 = 0.6;
 const WORK: f64 = 1e8;
 
 /// Two components whose evidence falls by more than this, and by more than so much for each of their items, are not worth
-/// a climb as one. The bound of the two has their items' entropy as well, so that the evidence is generous.
+/// a run as one. The bound of the two has their items' entropy as well, so that the evidence is generous.
 const LOSS: f64 = 5.0;
 const LOSS_OF_ITEM: f64 = 0.02;
 

@@ -108,7 +108,7 @@ impl Mixture {
         Mixture { params, units, prior, shape, isa: Isa::detect(), gaps }
     }
 
-    /// Refuses a prior that a user gave and that no component can begin with: numbers have been lost in it.
+    /// Refuses a prior that a user gave and that no component can start with: numbers have been lost in it.
     fn check_prior(&self) -> Result<()> {
         let mut eta = vec![0.0; self.layout().width];
         self.prior(&[], 0, &mut eta);

@@ -207,7 +207,7 @@ choices! {
 }
 
 choices! {
-    /// Where a fit begins.
+    /// Where a fit starts.
     pub enum Start {
         /// Clusters: pieces that k-means cuts the data into, joined while the evidence rises, K or fewer of them.
         Merge = "merge",
@@ -280,7 +280,7 @@ pub struct MixtureParams {
     /// Full, tied, diagonal or spherical.
     #[serde(default = "full")]
     pub covariance: Covariance,
-    /// Where a fit begins.
+    /// Where a fit starts.
     #[serde(default = "merge")]
     pub start: Start,
     /// What the distances of a start by nearness are measured in.

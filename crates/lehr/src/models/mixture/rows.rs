@@ -87,7 +87,7 @@ impl Mixture {
         self.per_row() * (1 + self.n_dims()) + self.shape.scatter().len()
     }
 
-    /// The row of component `k`, where its own sums begin in it, and where the second moments do.
+    /// The row of component `k`, where its own sums start in it, and where the second moments do.
     pub(super) fn place(&self, k: usize) -> (usize, usize, usize) {
         let own = 1 + self.n_dims();
         if self.shape.is_tied() { (0, k * own, self.params.components * own) } else { (k, 0, own) }

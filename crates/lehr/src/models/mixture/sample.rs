@@ -1,4 +1,4 @@
-//! Made-up items: draws from a fitted mixture.
+//! Synthetic items: draws from a fitted mixture.
 
 use super::Mixture;
 use crate::math::packed::Symmetric;

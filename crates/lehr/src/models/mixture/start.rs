@@ -1,4 +1,4 @@
-//! Where a fit of a mixture begins: clusters found before it, k-means, random points or random responsibilities.
+//! Where a fit of a mixture starts: clusters found before it, k-means, random points or random responsibilities.
 
 use super::clusters::{self, Found, Learn, Sample};
 use super::params::{Defaults, Start, StartUnits};

@@ -15,7 +15,7 @@ use crate::store::Files;
 use crate::sweep::HasSize;
 use crate::{Error, Result, memory, threads};
 
-/// Units and prior, fixed when the run began.
+/// Units and prior, fixed when the run started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {

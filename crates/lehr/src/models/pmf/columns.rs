@@ -27,7 +27,7 @@ impl Columns {
         let free = d + usize::from(biases);
         let second = free * (free + 1) / 2;
         let tail = (second + free).next_multiple_of(MIXED);
-        // At the beginning of a vector, if the columns then need no vector more: fewer are summed twice.
+        // At the start of a vector, if the columns then need no vector more: fewer are summed twice.
         let aligned = second.next_multiple_of(MIXED);
         let mean = if aligned + free <= tail { aligned } else { second };
         Columns { d, biases, mean, rated: mean / MIXED * MIXED, tail }
@@ -43,7 +43,7 @@ impl Columns {
         self.d + usize::from(self.biases)
     }
 
-    /// Where h begins in a row of lambda, after the packed precision matrix.
+    /// Where h starts in a row of lambda, after the packed precision matrix.
     pub fn linear(&self) -> usize {
         self.free() * (self.free() + 1) / 2
     }

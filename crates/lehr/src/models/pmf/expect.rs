@@ -142,7 +142,7 @@ impl ItemMoments {
         }
     }
 
-    /// As a table of so many items in `d` dimensions; `None` if they are not of these.
+    /// As a table of this many items in `d` dimensions; `None` if they are not of these.
     pub fn table(&self, dims: usize, biases: bool, n_items: usize) -> Option<ItemTable> {
         fn table<R: Real>(widths: &[usize], n_items: usize, slabs: &[Vec<R>]) -> Option<Slabs<R>> {
             let mut table = Slabs::new(n_items, widths);

@@ -54,7 +54,7 @@ impl Pmf {
     }
 
     /// The model with the users and items of new ratings in it, as [`fold_in`](Pmf::fold_in) finds
-    /// them: what was known of others stays as it is. New users and items of which nothing can be told
+    /// them: what was known of others stays as it is. New users and items of which nothing is known
     /// are at their prior.
     pub fn absorb(&self, lambda: &Lambda, ratings: &Ratings) -> Result<(Pmf, Lambda)> {
         let (old_users, old_items) = (self.n_rows_of(Side::User), self.n_rows_of(Side::Item));

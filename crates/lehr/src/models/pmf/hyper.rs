@@ -13,7 +13,7 @@ use crate::math::slabs::Slabs;
 use crate::model::{HyperStep, Model, RowSet};
 use crate::step::sample::RowBatch;
 
-/// Learned variances stay above this share of where they began.
+/// Learned variances stay above this share of where they started.
 const SMALLEST: f64 = 1e-8;
 
 /// Nothing is learned while less than this share of the ratings are those of noiseless items: their errors

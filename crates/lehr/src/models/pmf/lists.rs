@@ -34,7 +34,7 @@ pub struct ListOptions {
     pub include_seen: bool,
     /// The only items that are listed, rising; all, if there are none.
     pub allowed: Option<Vec<u32>>,
-    /// Whether it is told how sure each expected rating is, which takes most of the time.
+    /// Whether it also gives how sure each expected rating is, which takes most of the time.
     pub uncertainty: bool,
 }
 

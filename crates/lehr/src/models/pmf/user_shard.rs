@@ -78,7 +78,7 @@ impl UserShard {
         self.model.first_row(Side::Item) * self.lambda.width()
     }
 
-    /// Begins at these natural parameters.
+    /// Starts at these natural parameters.
     pub fn begin(&mut self, rows: &[f64]) {
         self.own_mut().copy_from_slice(rows);
         self.refresh();

@@ -7,15 +7,15 @@ use crate::data::{Docs, Entry, Vocabulary};
 use crate::error::{advice, setting};
 use crate::{Error, Result};
 
-/// More documents or words than this, and more than entries, are taken for a wrong number: nobody
-/// has a corpus of which most is empty, and each costs memory.
+/// More documents or words than this, and more than entries, are taken for a wrong number: no
+/// corpus is mostly empty, and each costs memory.
 const CREDIBLE: u64 = 1 << 20;
 
 /// The entries so far.
 #[derive(Default)]
 pub(super) struct Builder {
     entries: Vec<Entry>,
-    /// For each run of entries of one document: the document, and where the run begins.
+    /// For each run of entries of one document: the document, and where the run starts.
     runs: Vec<(u32, u64)>,
     /// One more than the highest word.
     n_words: u64,

@@ -45,7 +45,7 @@ pub(super) struct Gather<'a> {
     ngrams: Ngrams,
     /// One for each document, or none at all.
     ids: Vec<String>,
-    /// How each begins, if that is wanted.
+    /// How each starts, if that is wanted.
     texts: Vec<String>,
     /// How many documents were missing, and what was to hold them.
     gaps: u64,
@@ -153,7 +153,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// How a document begins.
+/// How a document starts.
 fn beginning(body: &Body<'_>) -> String {
     let text = match body {
         Body::Text(text) => Cow::Borrowed(&**text),

@@ -41,7 +41,7 @@ impl<'a> Lines<'a> {
         self.source.path
     }
 
-    /// How many things of `bytes` bytes in memory a header may claim before it is believed without
+    /// How many things of `bytes` bytes in memory a header may claim before it is checked without
     /// proof; the rest has to come.
     pub(super) fn credible(&self, claimed: u64, bytes: u64) -> usize {
         claimed.min(4 * self.source.size / bytes) as usize

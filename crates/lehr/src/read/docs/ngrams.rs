@@ -6,13 +6,13 @@ pub(super) const MOST: usize = 5;
 /// The last words of a document, of which the next one makes n-grams.
 #[derive(Debug, Default)]
 pub(super) struct Ngrams {
-    /// The last words, with _ between them, and where each begins.
+    /// The last words, with _ between them, and where each starts.
     last: String,
     starts: Vec<usize>,
 }
 
 impl Ngrams {
-    /// Begins a document.
+    /// Starts a document.
     pub(super) fn clear(&mut self) {
         self.last.clear();
         self.starts.clear();

@@ -1,4 +1,4 @@
-//! What a reader of documents can be told.
+//! The options of a reader of documents.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub struct DocsOptions {
     /// use for the ids of what it is fitted to.
     #[serde(skip)]
     pub ids: bool,
-    /// Text: whether [`Docs::text`](crate::data::Docs::text) has how each document begins. No setting: only who shows
+    /// Text: whether [`Docs::text`](crate::data::Docs::text) has how each document starts. No setting: only who shows
     /// documents has a use for it.
     #[serde(skip)]
     pub texts: bool,
@@ -45,7 +45,7 @@ pub struct DocsOptions {
     pub tokens: Option<Tokens>,
     /// Text: digits are parts of words as letters are.
     pub digits: bool,
-    /// Text: up to so many words side by side, without those that are left out, count as a word of their own as well,
+    /// Text: up to this many words side by side, without those that are left out, count as a word of their own as well,
     /// joined by `_`. By default 1: none do.
     pub ngrams: Option<usize>,
     /// Text: the words to leave out, English function words by default.

@@ -59,7 +59,7 @@ pub(super) fn binary(
     }
 }
 
-/// The format of a file of this name, in lower case and without .gz, that begins with `head`.
+/// The format of a file of this name, in lower case and without .gz, that starts with `head`.
 pub(super) fn text(name: &str, head: &[u8]) -> CorpusFormat {
     let lines = || head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     if head.len() >= matrix_market::MAGIC.len()
@@ -97,7 +97,7 @@ pub(super) fn text(name: &str, head: &[u8]) -> CorpusFormat {
     }
 }
 
-/// Whether the inside of a list begins with an object, which no text does.
+/// Whether the inside of a list starts with an object, which no text does.
 fn holds_objects(inside: &[u8]) -> bool {
     let object = inside.trim_ascii_start().strip_prefix(b"{");
     object.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"\""))

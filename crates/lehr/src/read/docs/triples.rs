@@ -192,7 +192,7 @@ fn beyond(lines: &Lines<'_>, column: &str, number: u64, size: &Size) -> Error {
 /// A document, a word and its count.
 type Entry = (u64, u64, f32);
 
-/// The three whole numbers with one blank between them that a text begins with, as nearly every line does, and their
+/// The three whole numbers with one blank between them that a text starts with, as nearly every line does, and their
 /// length. `last` is for the first of them.
 #[inline(always)]
 fn fast(text: &[u8], header: &Header, last: &mut Last) -> Option<(Entry, usize)> {

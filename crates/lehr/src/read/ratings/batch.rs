@@ -170,7 +170,7 @@ fn value(text: &[u8]) -> Option<f32> {
 #[cold]
 fn fault(layout: &Layout, line: u64, n_cells: usize, cells: [&[u8]; 3]) -> Fault {
     let at = |role: Option<usize>, message: Advice| Fault { line, role, message };
-    // A line of a wrong length is told first: it explains the cell that does not fit.
+    // A line of a wrong length is reported first: it explains the cell that does not fit.
     if n_cells != layout.n_columns {
         let mut message = ragged(n_cells, layout.n_columns, layout.first_line, layout.separator);
         if n_cells > layout.n_columns && layout.separator != "::" {

@@ -45,7 +45,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The ratings; a rating without a line is told by its row.
+    /// The ratings; a rating without a line is located by its row.
     pub(super) fn finish(self, path: &Path, duplicates: Duplicates) -> Result<Ratings> {
         let Builder { users, items, user, item, value, lines } = self;
         let (users, items) = (Arc::new(users), Arc::new(items));

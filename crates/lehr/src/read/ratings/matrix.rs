@@ -46,7 +46,7 @@ pub(super) fn read(
     }
 }
 
-/// The numbers that mean that somebody has not rated something.
+/// The numbers that stand for no rating.
 fn marks(missing: &[String]) -> Result<Vec<f64>> {
     let mark = |text: &String| {
         let found = number_of(text.trim().as_bytes());
@@ -103,7 +103,7 @@ fn read_text(
                 fault = table.take(at, cell.trim_ascii()).err().map(|found| (at, found));
             }
         })?;
-        // A row of a wrong length is told first: it explains the cell that does not fit.
+        // A row of a wrong length is reported first: it explains the cell that does not fit.
         if n_cells != n_columns {
             let message = ragged(n_cells, n_columns, first_line, records.separator.name());
             return Err(Error::parse_at(path, records.line, None, message));

@@ -50,7 +50,7 @@ const NEEDED: Needed = Needed {
 /// without names they are numbered by their columns, from 1. The first line holds names if one of its cells but the
 /// first is a word, if the first is called user or the like, or if the first is empty and no other is. Users are
 /// named by the column `user`, by one called user, user_id or the like, or by the first if it is called id or index,
-/// has no name, or begins with a word; without such a column they are numbered by their rows, from 1. Users and
+/// has no name, or starts with a word; without such a column they are numbered by their rows, from 1. Users and
 /// items without any rating are left out. In Parquet the column of users has to be named with `user`.
 ///
 /// ```

@@ -89,7 +89,7 @@ pub struct RatingsOptions {
     pub rating: Option<String>,
     /// Whether the file is a matrix: a row for each user, a column for each item.
     pub matrix: bool,
-    /// Of a matrix: numbers that mean that somebody has not rated something, as 99 does in some files. Empty cells,
+    /// Of a matrix: numbers that stand for no rating, as 99 does in some files. Empty cells,
     /// NA, NaN and the like always do. In a configuration a number or a list of them.
     #[serde(deserialize_with = "one_or_many")]
     pub missing: Vec<String>,

@@ -1,8 +1,8 @@
 //! A fit's progress as a safetensors file: numpy reads lambda without us, and we notice any change.
 //!
-//! Tensors, f64 if nothing else is said: `lambda`, the model to use (the best finished restart, or
-//! the only climb); `hyper`, its learned hyperparameters, if any; what the model adds in the user's
-//! units (a mixture: `weights`, `means`, `covariances`; LDA: `alpha`, `eta`). If the climb under way is
+//! Tensors, f64 unless stated: `lambda`, the model to use (the best finished restart, or
+//! the only run); `hyper`, its learned hyperparameters, if any; what the model adds in the user's
+//! units (a mixture: `weights`, `means`, `covariances`; LDA: `alpha`, `eta`). If the run under way is
 //! another one, or has rows that are not up to date, or local state: `climb.lambda`, `climb.hyper`,
 //! `climb.since`, `climb.totals` and (f32) `climb.warm`; the same for every state that a driver holds,
 //! from `driver.0.lambda` on. The metadata hold the rest of the progress as JSON under `progress`, under

@@ -65,7 +65,7 @@ fn meta(saved: &Saved) -> Meta {
     }
 }
 
-/// The climb under way, if `lambda` does not say all about it, and the states of the driver.
+/// The run under way, if `lambda` does not say all about it, and the states of the driver.
 fn progress_arrays<'a>(progress: &'a Progress, arrays: &mut Vec<(String, Array<'a>)>) {
     let Progress { state, best, driver, .. } = progress;
     let held = driver.as_ref().map_or(&[][..], |driver| &driver.states);

@@ -60,7 +60,7 @@ const PATIENCE: usize = 2;
 const SEARCHES: usize = 4_000;
 const MOST_SEARCHES: usize = 5;
 
-/// The best few climb on, this many sweeps.
+/// The best few are run on, this many sweeps.
 const FINALISTS: usize = 3;
 const MORE_SWEEPS: usize = 20;
 
@@ -267,14 +267,14 @@ impl<'a> Search<'a> {
             let prior = self.prior(Some(&clusters));
             return Some(Found { score: f64::NEG_INFINITY, clusters, prior });
         }
-        let mut found = vec![self.climb(&vec![0; n], 1)?];
+        let mut found = vec![self.refine(&vec![0; n], 1)?];
         let most = MOST_SEARCHES.min(self.affordable_searches(pieces.max(2)) as usize).max(1);
         for _ in 0..(SEARCHES / n).clamp(1, most) {
             for pieces in [pieces, pieces / 3, pieces / 9].into_iter().filter(|&p| p >= 2) {
                 found.extend(self.chain(pieces, rng));
             }
         }
-        // The best of each number of clusters; the best few of these climb on. The first of equals stays first.
+        // The best of each number of clusters; the best few of these are run on. The first of equals stays first.
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut numbers = Vec::new();
         found.retain(|found| {
@@ -282,12 +282,12 @@ impl<'a> Search<'a> {
             numbers.push(found.clusters.len());
             is_new
         });
-        let climb_on = |found: Found| self.climb_on(found.clusters, MORE_SWEEPS);
-        let finalists = found.into_iter().take(FINALISTS).filter_map(climb_on);
+        let refine_more = |found: Found| self.refine_more(found.clusters, MORE_SWEEPS);
+        let finalists = found.into_iter().take(FINALISTS).filter_map(refine_more);
         finalists.reduce(|best, other| if other.score > best.score { other } else { best })
     }
 
-    /// From pieces to clusters and a prior, and then all that is worth climbing from.
+    /// From pieces to clusters and a prior, and then all that is worth running from.
     fn chain(&self, pieces: usize, rng: &mut Rng) -> Vec<Found> {
         let mut fine = self.items.kmeans(pieces, KMEANS_SWEEPS, rng);
         let mut prior = self.prior(None);
@@ -312,10 +312,10 @@ impl<'a> Search<'a> {
         self.around(&path, &fine, labels)
     }
 
-    /// Climbs from the clusters found, and from more and fewer of them while that may pay.
+    /// Runs from the clusters found, and from more and fewer of them while that may pay.
     fn around(&self, path: &Path, fine: &[u32], labels: Vec<u32>) -> Vec<Found> {
         let size = count(&labels);
-        let mut all: Vec<Found> = self.climb(&labels, size).into_iter().collect();
+        let mut all: Vec<Found> = self.refine(&labels, size).into_iter().collect();
         let mut top = f64::NEG_INFINITY;
         for rises in [true, false] {
             let (mut at, mut missed) = (size, 0);
@@ -324,7 +324,7 @@ impl<'a> Search<'a> {
                 if at < 1 || at > self.most || at > path.len() {
                     break;
                 }
-                let Some(found) = self.climb(&path.labels(at, fine), at) else { break };
+                let Some(found) = self.refine(&path.labels(at, fine), at) else { break };
                 missed = if found.score > top { 0 } else { missed + 1 };
                 top = top.max(found.score);
                 all.push(found);
@@ -354,12 +354,12 @@ impl<'a> Search<'a> {
         labels
     }
 
-    fn climb(&self, labels: &[u32], n_clusters: usize) -> Option<Found> {
-        self.climb_on(self.items.of_labels(labels, n_clusters, self.shape).sorted(), SOFT_SWEEPS)
+    fn refine(&self, labels: &[u32], n_clusters: usize) -> Option<Found> {
+        self.refine_more(self.items.of_labels(labels, n_clusters, self.shape).sorted(), SOFT_SWEEPS)
     }
 
     /// A few sweeps of variational inference, the prior learned along.
-    fn climb_on(&self, mut clusters: Parts, sweeps: usize) -> Option<Found> {
+    fn refine_more(&self, mut clusters: Parts, sweeps: usize) -> Option<Found> {
         let mut found = None;
         for _ in 0..sweeps {
             stop::check();

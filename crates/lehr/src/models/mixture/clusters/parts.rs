@@ -8,7 +8,7 @@ use crate::math::kernels::GaussianBlock;
 /// Added to the variances of a learned prior, as a share of the data's.
 pub const RIDGE: f64 = 1e-6;
 
-/// Deviations squared from the mean of all, of the one cluster that beta0 is told of.
+/// Deviations squared from the mean of all, of the one cluster that beta0 is given.
 const SPREAD: f64 = 10.0;
 
 /// beta0 before anything is known.
