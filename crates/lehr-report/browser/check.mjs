@@ -53,7 +53,7 @@ function faint() {
   };
   const ground = (element) => {
     // A number on the map stands on its disc.
-    const disc = element.localName === "text" && element.parentElement.querySelector("circle");
+    const disc = element.closest(".map a")?.querySelector("circle");
     if (disc) {
       const style = getComputedStyle(disc);
       return over([...numbers(style.fill).slice(0, 3), Number(style.fillOpacity)], ground(element.closest("figure")));
@@ -187,6 +187,7 @@ for (const name of all) {
   const sized = await listed();
   await page.locator("#order").selectOption("number");
   assert.deepEqual(await listed(), [...sized].sort((a, b) => a - b));
+  await page.locator("#list li a").first().click();
   await page.locator("#list li a").first().press("ArrowDown");
   assert.equal(await page.evaluate(() => document.activeElement.closest("li").dataset.topic), (await listed())[1]);
   await page.locator("#order").selectOption("coherence");

@@ -37,6 +37,8 @@ const MAP: (f64, f64) = (600.0, 34.0);
 const MAPPED: usize = 100;
 /// How far apart the middles of discs are at least, and rounds in which they are moved.
 const NUMBER: f64 = 17.0;
+/// The same where numbers have three digits.
+const LONG_NUMBER: f64 = 23.0;
 const ROUNDS: usize = 200;
 
 /// What a page of topics is made with besides the run.
@@ -418,7 +420,8 @@ fn map(similar: &[f64], k: usize, listed: &[lehr::models::lda::Topic], shown: &[
     };
     let (mut centres, radii): (Vec<[f64; 2]>, Vec<f64>) =
         places.iter().zip(listed).map(disc).unzip();
-    move_apart(&mut centres, &radii, [wide, high]);
+    let number = if listed.iter().any(|topic| topic.topic > 99) { LONG_NUMBER } else { NUMBER };
+    move_apart(&mut centres, &radii, [wide, high], number);
     let rounded = |x: f64| (10.0 * x).round() / 10.0;
     let place = |(n, topic): (usize, &lehr::models::lda::Topic)| Place {
         topic: topic.topic,
@@ -434,12 +437,12 @@ fn map(similar: &[f64], k: usize, listed: &[lehr::models::lda::Topic], shown: &[
 }
 
 /// Moves discs away from each other until the numbers in them can be read; a disc may still cover the rim of another.
-fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2]) {
+fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2], number: f64) {
     for _ in 0..ROUNDS {
         let mut moved = false;
         for i in 0..centres.len() {
             for j in 0..i {
-                let least = (0.75 * (radii[i] + radii[j])).max(NUMBER);
+                let least = (0.75 * (radii[i] + radii[j])).max(number);
                 let [dx, dy] = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
                 let distance = dx.hypot(dy);
                 if distance >= least {
@@ -453,7 +456,7 @@ fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2]) {
                 let step = 0.5 * (least - distance).min(4.0);
                 for (axis, way) in [dx, dy].into_iter().enumerate() {
                     let inside = |at: f64, r: f64| {
-                        let edge = r.max(NUMBER / 2.0) + 1.0;
+                        let edge = r.max(number / 2.0) + 1.0;
                         at.clamp(edge, size[axis] - edge)
                     };
                     centres[i][axis] = inside(centres[i][axis] + step * way, radii[i]);
@@ -503,7 +506,7 @@ mod tests {
         let mut centres = vec![[300.0, 300.0]; 30];
         centres.push([10.0, 10.0]);
         let radii = vec![9.0; 31];
-        move_apart(&mut centres, &radii, [640.0, 600.0]);
+        move_apart(&mut centres, &radii, [640.0, 600.0], NUMBER);
         assert_eq!(centres[30], [10.0, 10.0]);
         for (i, a) in centres.iter().enumerate() {
             for b in &centres[..i] {
