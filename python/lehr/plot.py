@@ -166,11 +166,10 @@ def topics(
     """
     _check_topics(model, "topics")
     names = word_names(model, feature_names)
-    size = model.components_.sum(axis=1)
-    chance = model.components_ / size[:, None]
-    overall = size @ chance / size.sum()
-    rank = np.log(chance) - (1.0 - relevance) * np.log(overall)
-    shown = np.argsort(-size, kind="stable")[:n_topics]
+    chance = model.components_ / model.components_.sum(axis=1)[:, None]
+    share = _shares(model)
+    rank = np.log(chance) - (1.0 - relevance) * np.log(_frequencies(model))
+    shown = np.argsort(-share, kind="stable")[:n_topics]
     axes = _grid(len(shown), n_words) if ax is None else np.ravel(np.asarray(ax, dtype=object))
     if len(axes) < len(shown):
         raise SettingError("ax", f"{len(axes)} axes", f"there are {len(shown)} topics; give one for each of them")
@@ -179,7 +178,7 @@ def topics(
         here.barh(np.arange(len(words)), chance[k, words], height=0.72, color=_colour(0))
         here.set_yticks(np.arange(len(words)), labels=names[words])
         here.invert_yaxis()
-        here.set_title(f"topic {k} ({100 * size[k] / size.sum():.0f} %)", fontsize="medium", loc="left")
+        here.set_title(f"topic {k} ({100 * share[k]:.0f} %)", fontsize="medium", loc="left")
         here.tick_params(left=False)
         here.locator_params(axis="x", nbins=3)
         for side in ("top", "right", "left"):
@@ -226,9 +225,8 @@ def topic_sizes(
     """
     _check_topics(model, "topic_sizes")
     names = word_names(model, feature_names)
-    size = model.components_.sum(axis=1)
-    share = 100 * size / size.sum()
-    shown = np.argsort(-size, kind="stable")[:n_topics]
+    share = 100 * _shares(model)
+    shown = np.argsort(-share, kind="stable")[:n_topics]
     if ax is None:
         high = 0.8 + 0.2 * len(shown)
         _, ax = _matplotlib().pyplot.subplots(figsize=(7.5, max(high, 1.6)), layout="constrained")
@@ -301,6 +299,20 @@ def topic_shares(
     ax.set_ylabel("mean share, in percent")
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return ax
+
+
+def _shares(model):
+    """The share that each topic has of all words, as the page and `lehr topics` have it: without what the prior has."""
+    size = model.components_.sum(axis=1, dtype=float) - model.components_.shape[1] * model.topic_word_prior_
+    size = np.maximum(size, 0.0)
+    return size / max(size.sum(), np.finfo(float).tiny)
+
+
+def _frequencies(model):
+    """The share that each word has of all words of the documents; one that they lack counts as one word."""
+    counts = (model.components_ - model.topic_word_prior_).sum(axis=0, dtype=float)
+    tiny = np.finfo(float).tiny
+    return np.maximum(counts, max(min(1.0, counts.mean()), tiny)) / max(counts.sum(), tiny)
 
 
 def _check_topics(model, whom):

@@ -95,10 +95,12 @@ def test_topics_have_axes_of_their_own(counts):
     axes = lehr.plot.topics(lda, feature_names=names, n_words=4)
     assert axes.shape == (3,) and len(axes[0].figure.axes) == 3
     size = lda.components_.sum(axis=1)
+    own = size - 10 * lda.topic_word_prior_
     shares = []
     for ax in axes:
         assert len(ax.patches) == 4
         k = int(ax.get_title(loc="left").split()[1])
+        assert ax.get_title(loc="left") == f"topic {k} ({100 * own[k] / own.sum():.0f} %)"
         chance = lda.components_[k] / size[k]
         best = np.argsort(-chance)[:4]
         assert [label.get_text() for label in ax.get_yticklabels()] == [names[word] for word in best]
@@ -114,7 +116,8 @@ def test_eighty_topics_are_a_list_that_can_be_read():
     names = [f"word{i}" for i in range(120)]
     ax = lehr.plot.topic_sizes(lda, feature_names=names, n_words=3)
     assert len(ax.patches) == 80
-    size = lda.components_.sum(axis=1)
+    # What the prior has of the words is not theirs.
+    size = np.maximum(lda.components_.sum(axis=1) - 120 * lda.topic_word_prior_, 0)
     order = np.argsort(-size, kind="stable")
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(100 * size[order] / size.sum())
     first = order[0]

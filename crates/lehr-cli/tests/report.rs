@@ -211,6 +211,85 @@ fn pages_of_kept_runs_have_the_bytes_that_they_had() {
     assert_eq!(found, fs::read_to_string(&kept).unwrap(), "LEHR_PAGES=write keeps new ones");
 }
 
+/// The data that the scripts of a page read.
+fn data(page: &str) -> serde_json::Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_corpus_is_that_of_the_documents_whatever_the_prior_adds() {
+    let place = Place::new();
+    place.docs("a", 60);
+    // The prior of 40 topics has several times the words of the documents.
+    place.ok("fit lda docword.a.txt -k 40 --priors fixed --eta 2 --steps 5 -q -o lda");
+    let page = page(&place, "report lda --data docword.a.txt -o lda.html", "lda.html");
+    let mut counts = vec![0.0; common::WORDS];
+    for (w, c) in common::corpus(60).into_iter().flatten() {
+        counts[w] += c as f64;
+    }
+    let tokens: f64 = counts.iter().sum();
+    let words = &data(&page)["model"]["words"];
+    let names: Vec<&str> =
+        words["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(names.len() > 5);
+    for (at, name) in names.iter().enumerate() {
+        let w = common::words().iter().position(|word| word == name).unwrap();
+        let shown = (-words["corpus"][at].as_f64().unwrap() / 1e4).exp();
+        assert!((shown * tokens / counts[w] - 1.0).abs() < 1e-3, "{name}: {shown} {}", counts[w]);
+    }
+    assert!(page.contains("topics hold fewer words than a document has on average"));
+    assert!(page.contains("of each its 40 most frequent words"));
+    place.ok("fit lda docword.a.txt -k 3 --local-iterations 1 --steps 3 -q -o hasty");
+    let hasty = self::page(&place, "report hasty -o hasty.html", "hasty.html");
+    assert!(hasty.contains("of at most 1 iterations on average"));
+}
+
+#[test]
+fn a_map_of_many_topics_has_the_largest() {
+    let place = Place::new();
+    place.docs("a", 400);
+    place.ok("fit lda docword.a.txt -k 120 --priors fixed --steps 3 -q -o lda");
+    let page = page(&place, "report lda -o lda.html", "lda.html");
+    let map = page.split_once("class=\"map\"").unwrap().1.split_once("</svg>").unwrap().0;
+    let drawn = map.matches("<circle").count();
+    assert!((3..=100).contains(&drawn), "{drawn}");
+    assert!(page.contains(&format!("Of 120 topics the {drawn} largest are drawn")));
+    // The largest ones, as the list has them.
+    let numbers = |text: &str, begin: &str| -> Vec<String> {
+        let each = text.split(begin).skip(1);
+        each.map(|rest| rest.split('"').next().unwrap().to_string()).collect()
+    };
+    let list = numbers(&page, "<li data-topic=\"");
+    assert_eq!(numbers(map, "data-topic=\""), list[..drawn]);
+}
+
+#[test]
+fn what_is_lost_or_not_there_yet_is_said() {
+    let place = Place::new();
+    place.apart("points.csv", 150);
+    place.ok("fit gmm points.csv -k 3 -q -o gmm");
+    fs::remove_file(place.path("gmm/trace.jsonl")).unwrap();
+    let lost = page(&place, "report gmm -o lost.html", "lost.html");
+    assert!(
+        lost.contains("no record of the fit&#x27;s steps") && !lost.contains("Convergence</h2>")
+    );
+    place.ok("sweep gmm points.csv -k 1..3 --folds 2 --n-init 1 -q -o sizes");
+    let whole = page(&place, "report sizes -o whole.html", "whole.html");
+    assert!(!whole.contains("have not ended"));
+    assert!(whole.contains("lehr sweep gmm points.csv -k 1,2,3 --folds 2 --config sweep.toml"));
+    assert!(whole.contains("Fitted to points.csv: 150 items"));
+    fs::remove_dir_all(place.path("sizes/k2-fold1")).unwrap();
+    let half = page(&place, "report sizes -o half.html", "half.html");
+    assert!(half.contains("1 of the sweep&#x27;s 9 runs have not ended"));
+    place.write("text.jsonl", "{\"text\": \"a few words of it\", \"id\": \"x\"}\n".repeat(9));
+    place.ok("fit lda text.jsonl -k 2 --steps 2 -q -o lda");
+    place.fails(
+        "report lda --data text.jsonl --by month -o x.html",
+        &["no document has the field of --by month"],
+    );
+}
+
 #[test]
 fn several_runs_and_sweeps_are_compared() {
     let place = Place::new();
@@ -228,7 +307,7 @@ fn several_runs_and_sweeps_are_compared() {
     assert!(sizes.contains("Bound against size"));
     place.ok("sweep gmm points.csv -k 1..3 --folds 2 --n-init 1 -q -o sizes");
     let sweep = page(&place, "report sizes -o sweep.html", "sweep.html");
-    assert!(sweep.contains("take K = ") && sweep.contains("Held-out score against size"));
+    assert!(sweep.contains("Take K = ") && sweep.contains("Held-out score against size"));
     let both = page(&place, "report runs-1 sizes runs-2 -o both.html", "both.html");
     assert!(both.contains("Held-out score against size") && both.contains("components of runs-1"));
     place.ratings("ratings.dat", 40);

@@ -52,6 +52,12 @@ function faint() {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = (element) => {
+    // A number on the map stands on its disc.
+    const disc = element.closest(".map a")?.querySelector("circle");
+    if (disc) {
+      const style = getComputedStyle(disc);
+      return over([...numbers(style.fill).slice(0, 3), Number(style.fillOpacity)], ground(element.closest("figure")));
+    }
     const own = numbers(getComputedStyle(element).backgroundColor);
     if (own.length && own[3] !== 0) return own.length === 3 ? own : over(own, ground(element.parentElement));
     return element.parentElement ? ground(element.parentElement) : [255, 255, 255];
@@ -112,6 +118,8 @@ for (const name of all) {
   assert.deepEqual(await paper.evaluate(cut), [], `${name}: cut off on paper`);
   assert.equal(await paper.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   assert.equal(await paper.locator(".topic:visible").count(), await paper.locator(".topic").count());
+  const folded = () => [...document.querySelectorAll("main th, main td, main pre")].filter((cell) => !cell.checkVisibility()).length;
+  assert.equal(await paper.evaluate(folded), 0, `${name}: not printed`);
   await done(paper);
 }
 
@@ -174,6 +182,20 @@ for (const name of all) {
   assert.ok((await page.locator("#found").textContent()).includes(word));
   await page.locator("#find").fill("");
   assert.equal(await page.locator("#list li:visible").count(), await page.locator("#list li").count());
+  // The list in another order, which the keyboard follows.
+  const listed = () => page.locator("#list li").evaluateAll((items) => items.map((item) => item.dataset.topic));
+  const sized = await listed();
+  await page.locator("#order").selectOption("number");
+  assert.deepEqual(await listed(), [...sized].sort((a, b) => a - b));
+  await page.locator("#list li a").first().click();
+  await page.locator("#list li a").first().press("ArrowDown");
+  assert.equal(await page.evaluate(() => document.activeElement.closest("li").dataset.topic), (await listed())[1]);
+  await page.locator("#order").selectOption("coherence");
+  const coherent = await page.locator("#list .share").allTextContents();
+  assert.ok(coherent.every((text, at) => at === 0 || Number(text) <= Number(coherent[at - 1])), coherent.join());
+  await page.locator("#order").selectOption("share");
+  assert.deepEqual(await listed(), sized);
+  assert.ok((await page.locator("#list .share").first().textContent()).endsWith(" %"));
   // Names can be given and saved.
   const named = await shown();
   await page.locator(".topic:visible .name").fill('=a "name", <b>');
@@ -239,6 +261,13 @@ for (const name of all) {
 {
   const page = await open("large");
   assert.equal(await page.locator("#list li").count(), 500);
+  // No two numbers of the map lie over each other.
+  const over = await page.evaluate(() => {
+    const boxes = [...document.querySelectorAll(".map text")].map((text) => text.getBoundingClientRect());
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 4 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    return [boxes.length, boxes.filter((a, at) => boxes.some((b, other) => other < at && meet(a, b))).length];
+  });
+  assert.ok(over[0] >= 3 && over[0] <= 100 && over[1] === 0, `numbers on the map: ${over}`);
   // The time of the page's own thread, which does not depend on what else the machine does: below a second.
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });

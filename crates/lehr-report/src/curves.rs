@@ -45,6 +45,7 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
         if noisy {
             note += "Shaded: steps with noise. ";
         }
+        note += left_out(trace, shown, bound);
         charts.push(
             drawn("bound", "Bound (nats, higher is better)", trace, (shown, quiet), &axes, bound)
                 .note(note),
@@ -53,7 +54,11 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
     let scored =
         trace.iter().filter(|seen| seen.restart == shown && seen.heldout.is_some()).count();
     if scored > 1 {
-        charts.push(drawn("held-out", score, trace, (shown, quiet), &axes, |seen| seen.heldout));
+        let heldout = |seen: &Observation| seen.heldout;
+        charts.push(
+            drawn("held-out", score, trace, (shown, quiet), &axes, heldout)
+                .note(left_out(trace, shown, heldout)),
+        );
     }
     charts
 }
@@ -86,6 +91,35 @@ fn is_win(seen: &Observation) -> bool {
     seen.event.as_ref().is_some_and(|event| event.get("kick").is_some())
 }
 
+/// How many of the first values of the start that was kept are not drawn, since they lie far below all others. Where other
+/// starts end far below as well, they would take the room that this saves.
+fn skipped(trace: &[Observation], shown: u32, of: impl Fn(&Observation) -> Option<f64>) -> usize {
+    let kept: Vec<Point> = trace
+        .iter()
+        .filter(|seen| seen.restart == shown && seen.run == 0)
+        .filter_map(|seen| Some((seen.step as f64, of(seen)?)))
+        .collect();
+    let skipped = first_drawn(&kept);
+    let Some(from) = kept.get(skipped).map(|point| point.0) else { return 0 };
+    let height = |from: f64| {
+        let all = || trace.iter().filter(|seen| seen.step as f64 >= from).filter_map(&of);
+        all().fold(f64::NEG_INFINITY, f64::max) - all().fold(f64::INFINITY, f64::min)
+    };
+    if height(from) < 0.5 * height(0.0) { skipped } else { 0 }
+}
+
+/// Says so if the first steps are not drawn.
+fn left_out(
+    trace: &[Observation],
+    shown: u32,
+    of: impl Fn(&Observation) -> Option<f64>,
+) -> &'static str {
+    match skipped(trace, shown, of) {
+        0 => "",
+        _ => "The first steps, far below, are not drawn.",
+    }
+}
+
 fn drawn(
     id: &str,
     title: &str,
@@ -107,13 +141,17 @@ fn drawn(
     // The one that was kept comes last, on top.
     starts.sort_by_key(|&start| (start == shown, start));
     starts.dedup();
+    let skipped = skipped(trace, shown, &of);
     for (label, name, x) in axes {
         let points = |wanted: &dyn Fn(&Observation) -> bool| -> Vec<Point> {
             let seen = trace.iter().filter(|seen| wanted(seen));
             seen.filter_map(|seen| Some((x(seen), of(seen)?))).collect()
         };
         let kept = points(&|seen| seen.restart == shown && seen.run == 0);
-        let from = kept.get(first_drawn(&kept)).map_or(f64::NEG_INFINITY, |point| point.0);
+        let from = match skipped {
+            0 => f64::NEG_INFINITY,
+            n => kept.get(n).map_or(f64::NEG_INFINITY, |point| point.0),
+        };
         let mut panel = Panel::new("").x_label(*name);
         if *label == "steps" {
             panel = panel.x_whole();

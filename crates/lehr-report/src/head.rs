@@ -85,6 +85,8 @@ pub struct Head {
     pub settings: Vec<Chosen>,
     /// How to do it again.
     pub command: String,
+    /// Whether the data were in a file.
+    pub in_file: bool,
     /// With this file.
     pub configuration: String,
     /// The version of this page's maker.
@@ -118,10 +120,11 @@ impl Head {
         facts.push(fact("fingerprint of the data", fingerprint));
         facts
             .push(fact("made by", format!("lehr {}, {} kernels", config.lehr, config.cpu.kernels)));
+        let in_file = config.data.path.is_some();
         let command = format!(
             "lehr fit {} {} --config fit.toml -o runs/again",
             config.model,
-            quoted(Path::new(&file))
+            if in_file { quoted(Path::new(&file)) } else { "DATA".into() }
         );
         let options = &config.data.options;
         Head {
@@ -136,6 +139,7 @@ impl Head {
             kicks,
             settings: settings(run),
             command,
+            in_file,
             configuration: configuration(&config.params, &config.fit, options)
                 .unwrap_or_else(|error| format!("# {error}\n")),
             version: env!("CARGO_PKG_VERSION"),
@@ -153,7 +157,7 @@ fn fact(name: &'static str, value: String) -> Fact {
 }
 
 /// The name of the data's file, without its folders: the page may be shared.
-fn data_name<M: Reported>(run: &Run<M>) -> String {
+pub fn data_name<M: Reported>(run: &Run<M>) -> String {
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
         name.to_string_lossy().into_owned()
@@ -267,6 +271,13 @@ fn warnings<M: Reported>(run: &Run<M>, last: Option<&Observation>) -> Vec<String
     if let Saved::Pending(_) = run.saved {
         all.push("The fit has not ended: this is how far it has come.".into());
     }
+    if last.is_none() {
+        all.push(
+            "There is no record of the fit's steps (trace.jsonl in its folder): the page lacks bounds, scores and \
+             convergence."
+                .into(),
+        );
+    }
     let stopped = run.saved.outcomes().iter().find(|o| o.restart == best_restart(&run.saved));
     let tol = run.config.extension.tol.unwrap_or(run.config.fit.tol);
     if let Some(outcome) = stopped
@@ -281,9 +292,19 @@ fn warnings<M: Reported>(run: &Run<M>, last: Option<&Observation>) -> Vec<String
     }
     let state = run.saved.model_state();
     if state.guard_hits > 0 {
+        /// From this share on the fit is not what was asked for.
+        const MANY: f64 = 0.1;
         let hits = counted(state.guard_hits, "time");
+        let share = state.guard_share();
+        let many = match share > MANY {
+            true => {
+                " With so many the noise is not what was asked for; a larger M makes less of it."
+            }
+            false => "",
+        };
         all.push(format!(
-            "The guard acted {hits}: noise had taken parameters out of their domain. Many of these cost accuracy."
+            "The guard acted {hits}, at {} % of what it looked at: noise had taken parameters out of their domain.{many}",
+            rounded(100.0 * share, 2)
         ));
     }
     all.extend(M::warnings(run, last));

@@ -8,7 +8,7 @@ use lehr_plot::{Colour, Panel, Point, Series};
 use serde::Serialize;
 
 use crate::chart::{Cell, Chart};
-use crate::head::{best_restart, seconds};
+use crate::head::{best_restart, data_name, method, seconds};
 use crate::{Reported, page};
 
 /// A part has come back if another run has one that has this much in common with it.
@@ -48,6 +48,14 @@ pub(crate) struct Section {
     pub verdict: Option<String>,
     pub notes: Vec<String>,
     pub charts: Vec<Chart>,
+    pub again: Option<Again>,
+}
+
+/// How to make it again.
+#[derive(Serialize)]
+pub(crate) struct Again {
+    pub command: String,
+    pub configuration: String,
 }
 
 /// Which parts of the best run came back in the others.
@@ -147,6 +155,7 @@ pub fn several<M: Reported + Comparable>(members: &[Member<M>], size: &'static s
             heldout.map_or("-".into(), |x| rounded(x, 5)),
             stop.map_or("not yet".into(), |outcome| outcome.stop.to_string()),
             seconds(run.saved.model_state().seconds),
+            method(&run.config.fit),
         ]
     };
     let matched =
@@ -157,25 +166,53 @@ pub fn several<M: Reported + Comparable>(members: &[Member<M>], size: &'static s
                 None
             }
         });
+    let mut about =
+        "Bounds and held-out scores, in nats, are higher for better fits of the same data."
+            .to_string();
+    if let Some(first) = members.first().filter(|_| same_data) {
+        about = format!("Fitted to {}: {}. {about}", data_name(&first.run), M::data(&first.run));
+    }
     let mut charts = vec![bounds(members)];
     charts.extend(same_items.then(|| by_size(members, size)).flatten());
     let model = members.first().map_or("", |m| m.run.config.model.as_str());
     let section = Section {
         id: "runs".into(),
         title: "Runs".into(),
-        about: "Bounds and held-out scores, in nats, are higher for better fits of the same data."
-            .into(),
-        header: vec!["run", "model", "seed", "bound", "held out", "stopped", "time"],
-        texts: vec!["model", "stopped"],
+        about,
+        header: vec!["run", "model", "seed", "bound", "held out", "stopped", "time", "method"],
+        texts: vec!["model", "stopped", "method"],
         rows: members.iter().map(row).collect(),
         verdict: best
             .filter(|_| same_items && members.len() > 1)
-            .map(|best| format!("{} has the highest bound.", members[best].name)),
+            .map(|best| verdict(members, best)),
         notes,
         charts,
+        again: None,
     }
     .without_empty();
     Several { title: counted_runs(members.len(), model), sections: vec![section], matched }
+}
+
+/// Which run is best by its bound, and by its held-out score if all have one: larger models have lower bounds and may
+/// predict better.
+fn verdict<M: Reported>(members: &[Member<M>], best: usize) -> String {
+    let heldout: Option<Vec<f64>> = members.iter().map(|member| scores(&member.run).1).collect();
+    let highest = heldout
+        .and_then(|all| (0..all.len()).max_by(|&a, &b| all[a].total_cmp(&all[b]).then(b.cmp(&a))));
+    let name = |at: usize| &members[at].name;
+    match highest {
+        None => format!("{} has the highest bound.", name(best)),
+        Some(at) if at == best => {
+            format!("{} has the highest bound and the highest held-out score.", name(best))
+        }
+        Some(at) => {
+            format!(
+                "{} has the highest bound, {} the highest held-out score.",
+                name(best),
+                name(at)
+            )
+        }
+    }
 }
 
 fn counted_runs(n: usize, model: &str) -> String {
@@ -186,6 +223,7 @@ fn counted_runs(n: usize, model: &str) -> String {
 fn bounds<M: Reported>(members: &[Member<M>]) -> Chart {
     let mut panel = Panel::new("").x_label("passes over the data").y_label("bound (nats)");
     let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut skipped = false;
     for (at, member) in members.iter().enumerate() {
         let (run, shown) = (&member.run, best_restart(&member.run.saved));
         let items = run.config.data.items - run.config.fit.holdout.count(run.config.data.items);
@@ -196,6 +234,7 @@ fn bounds<M: Reported>(members: &[Member<M>]) -> Chart {
         let points: Vec<Point> =
             seen.map(|seen| (seen.items as f64 / items.max(1) as f64, seen.bound)).collect();
         let from = lehr_plot::first_drawn(&points);
+        skipped |= from > 0;
         rows.extend(
             points
                 .iter()
@@ -206,10 +245,13 @@ fn bounds<M: Reported>(members: &[Member<M>]) -> Chart {
             panel = panel.with(line.colour(Colour::nth(at)).label(&member.name));
         }
     }
-    let more = match members.len().saturating_sub(DRAWN) {
+    let mut more = match members.len().saturating_sub(DRAWN) {
         0 => String::new(),
-        n => format!("{n} more runs are not drawn."),
+        n => format!("{n} more runs are not drawn. "),
     };
+    if skipped {
+        more += "First steps that lie far below are not drawn.";
+    }
     Chart::new("bound", "Bounds against passes", panel, (480.0, 280.0))
         .note(more)
         .numbers(&["run", "passes", "bound"], rows)

@@ -1,11 +1,17 @@
 //! A sweep: scores against size, and which size to take.
 
-use lehr::sweep::{By, Row, Table};
+use std::path::Path;
+
+use lehr::store::Run;
+use lehr::sweep::{By, Row, Swept, Table};
 use lehr_plot::caption::rounded;
 use lehr_plot::{Colour, Panel, Series};
 
+use crate::Reported;
+use crate::again::{configuration, quoted};
 use crate::chart::Chart;
-use crate::several::{Section, Several};
+use crate::head::{data_name, method};
+use crate::several::{Again, Section, Several};
 
 /// The rows of each shape.
 pub fn shapes(table: &Table) -> Vec<(String, Vec<&Row>)> {
@@ -97,8 +103,15 @@ pub fn recommendation(table: &Table, size: &str) -> Option<String> {
 }
 
 /// What there is to say of a sweep, which is called `name` and is number `at` of those on a page; `size` is what is called
-/// its size, K or d.
-pub fn sweep(name: &str, at: usize, table: &Table, size: &'static str) -> Several {
+/// its size, K or d, and `run` one of its runs.
+pub fn sweep<M: Reported>(
+    name: &str,
+    at: usize,
+    swept: &Swept,
+    size: &'static str,
+    run: Option<&Run<M>>,
+) -> Several {
+    let table = &swept.table;
     let or_dash = |x: Option<f64>, digits| x.map_or("-".into(), |x| rounded(x, digits));
     let row = |row: &Row| {
         vec![
@@ -142,24 +155,71 @@ pub fn sweep(name: &str, at: usize, table: &Table, size: &'static str) -> Severa
                 )
         })
         .collect();
-    let notes = match table.rows.len() {
-        0 => vec!["No run of the sweep has ended.".to_string()],
-        _ => Vec::new(),
+    let notes = match (table.rows.len(), swept.runs - swept.done.min(swept.runs)) {
+        (0, _) => vec!["No run of the sweep has ended.".to_string()],
+        (_, 0) => Vec::new(),
+        (_, left) => vec![format!(
+            "{left} of the sweep's {} runs have not ended, and 'lehr resume' makes them: what it says may change.",
+            swept.runs
+        )],
     };
-    let title = format!("{name}: {size} from a sweep");
+    let title = format!("Sweep of {size}: {name}");
+    let fitted = run.map_or(String::new(), |run| {
+        let (model, method) = (&run.config.model, method(&run.config.fit));
+        format!("Fitted to {}: {}; {model}, {method}. ", data_name(run), M::data(run))
+    });
     let section = Section {
         id: format!("sweep-{at}"),
         title: format!("Sweep of {size}: {name}"),
-        about: "The same fit at several sizes. Bounds are the best of all starts, sd their spread; held-out scores are means \
-                over the folds, in nats, se their standard error. All sizes have the same prior, so that bounds compare."
-            .into(),
+        about: format!("{fitted}The same fit at several sizes. Bounds are the best of all starts, sd their spread; held-out scores are means \
+                over the folds, in nats, se their standard error. All sizes have the same prior, so that bounds compare."),
         header: vec!["run", size, "shape", "in use", "bound", "sd", "held out", "se", ""],
         texts: vec!["shape", ""],
         rows: table.rows.iter().map(row).collect(),
-        verdict: recommendation(table, size),
+        verdict: recommendation(table, size).map(|text| sentences(&text)),
         notes,
         charts,
+        again: run.and_then(|run| again(table, size, run)),
     }
     .without_empty();
     Several { title, sections: vec![section], matched: None }
+}
+
+/// Lines of the terminal as sentences.
+fn sentences(text: &str) -> String {
+    let sentence = |line: &str| {
+        let (first, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+        format!("{}{rest}.", first.to_uppercase())
+    };
+    text.lines().map(sentence).collect::<Vec<_>>().join("\n")
+}
+
+/// The command and the configuration that make the sweep again. Several shapes have a prior each, which one file cannot say.
+fn again<M: Reported>(table: &Table, size: &str, run: &Run<M>) -> Option<Again> {
+    if table.rows.iter().any(|row| row.shape.is_some()) {
+        return None;
+    }
+    let config = &run.config;
+    let sizes: Vec<String> = table.rows.iter().map(|row| row.size.to_string()).collect();
+    let folds = table.rows.iter().map(|row| row.heldouts.len()).max().unwrap_or(0);
+    let command = format!(
+        "lehr sweep {} {} -{} {} --folds {folds} --config sweep.toml -o sweeps/again",
+        config.model,
+        quoted(Path::new(&data_name(run))),
+        size.to_lowercase(),
+        sizes.join(",")
+    );
+    let configuration = configuration(&config.params, &config.fit, &config.data.options).ok()?;
+    Some(Again { command, configuration })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_become_sentences() {
+        assert_eq!(sentences("take K = 2: it is\nélan"), "Take K = 2: it is.\nÉlan.");
+        assert_eq!(sentences(""), "");
+    }
 }

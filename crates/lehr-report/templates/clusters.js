@@ -18,6 +18,9 @@
     return found;
   }
 
+  // As the charts have it that are no script's.
+  const minus = (v) => String(v).replace("-", "\u2212");
+
   function range(axis) {
     let [low, high] = [Infinity, -Infinity];
     const see = (x) => {
@@ -92,11 +95,11 @@
       svg.append(shape("text", { x: at, y, "text-anchor": anchor, fill: "currentColor", ...more }, words));
     for (const v of ticks(x0, x1, 7)) {
       line(px(v), top, px(v), top + high, 0.1);
-      text(px(v), top + high + 16, "middle", v);
+      text(px(v), top + high + 16, "middle", minus(v));
     }
     for (const v of ticks(y0, y1, 6)) {
       line(left, py(v), left + wide, py(v), 0.1);
-      text(left - 6, py(v) + 4, "end", v);
+      text(left - 6, py(v) + 4, "end", minus(v));
     }
     line(left, top, left, top + high, 0.7);
     line(left, top + high, left + wide, top + high, 0.7);
@@ -110,7 +113,7 @@
     });
     for (const c of components) {
       const points = ellipse(c, x, y).map(([a, b]) => `${px(a).toFixed(1)},${py(b).toFixed(1)}`).join(" ");
-      svg.append(shape("polygon", { points, stroke: c.colour, "stroke-width": 1.6, "pointer-events": "none" }));
+      svg.append(shape("polygon", { points, stroke: c.colour, "stroke-width": 1.6, fill: c.colour, "fill-opacity": 0.1, "pointer-events": "none" }));
       text(px(c.mean[x]), py(c.mean[y]) + 4, "middle", c.component, { "font-weight": "bold", "pointer-events": "none" });
     }
     svg.addEventListener("click", (event) => {

@@ -61,6 +61,16 @@ function saving() {
   return buttons;
 }
 
+// On paper what is folded is open, also in browsers whose style sheets cannot say so.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const details of folded) details.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const details of folded) details.open = false;
+});
+
 document.addEventListener("click", (event) => {
   const kind = event.target.dataset && event.target.dataset.save;
   if (!kind) return;

@@ -4,20 +4,21 @@
   const { words, topics, groups } = data.model;
   const names = topics.map(() => "");
   const articles = [...document.querySelectorAll(".topic")];
-  const order = articles.map((article) => Number(article.dataset.topic));
+  let order = articles.map((article) => Number(article.dataset.topic));
   const entries = [...document.querySelectorAll("#list li, .map a")];
   const weight = document.getElementById("weight");
   let chosen = order[0];
 
-  const percent = (p) => (100 * p).toPrecision(3).replace(/\.?0+$/, (end) => (end.includes(".") ? "" : end));
+  const percent = (p) => String(Number((100 * p).toPrecision(3)));
+  const chance = (nats) => Math.exp(-nats / 10000);
 
   // ln p(w | k) - (1 - weight) ln p(w), of words that some weight ranks among the first of all words.
   function ranked(topic, plain) {
     const [own, nats] = words.topics[topic];
     const rows = own.map((word, at) => ({
       word: words.names[word],
-      p: Math.exp(-nats[at] / 1000),
-      corpus: Math.exp(-words.corpus[word] / 1000),
+      p: chance(nats[at]),
+      corpus: chance(words.corpus[word]),
       relevance: -nats[at] + (1 - plain) * words.corpus[word],
     }));
     return rows.sort((a, b) => b.relevance - a.relevance).slice(0, words.shown);
@@ -124,6 +125,20 @@
     document.querySelector(`#list [data-topic="${next}"] a`).focus();
   });
 
+  // The list in another order, with what it is ordered by next to the bars.
+  function arrange() {
+    const by = document.getElementById("order").value;
+    const value = (topic) => (by === "number" ? -topic : topics[topic][by] ?? -Infinity);
+    order.sort((a, b) => value(b) - value(a) || a - b);
+    const list = document.getElementById("list");
+    const items = new Map([...list.children].map((item) => [Number(item.dataset.topic), item]));
+    list.append(...order.map((topic) => items.get(topic)));
+    for (const [topic, item] of items) {
+      const measure = by === "coherence" || by === "exclusivity" ? topics[topic][by] : null;
+      item.querySelector(".share").textContent = measure === null ? `${(100 * topics[topic].share).toFixed(1)} %` : measure.toFixed(2);
+    }
+  }
+
   function find() {
     const wanted = document.getElementById("find").value.trim().toLowerCase();
     const said = document.getElementById("found");
@@ -136,15 +151,15 @@
       const near = words.names.filter((name) => name.toLowerCase().startsWith(wanted)).slice(0, 8);
       said.textContent = near.length
         ? `No topic has "${wanted}" among its words; there are: ${near.join(", ")}`
-        : `No topic has "${wanted}" among its most relevant words.`;
+        : `"${wanted}" is not among the ${words.names.length} words of this page: those of the vocabulary's ${words.vocabulary} that are most relevant to some topic.`;
       return;
     }
     const has = words.topics
       .map(([own, nats], topic) => ({ topic, at: own.indexOf(word), nats }))
       .filter(({ at }) => at >= 0)
       .map(({ topic, at, nats }) => {
-        const p = Math.exp(-nats[at] / 1000);
-        return { topic, p, uses: (p * topics[topic].share) / Math.exp(-words.corpus[word] / 1000) };
+        const p = chance(nats[at]);
+        return { topic, p, uses: (p * topics[topic].share) / chance(words.corpus[word]) };
       })
       .sort((a, b) => b.uses - a.uses)
       .filter(({ uses }, at) => at === 0 || uses >= 0.01);
@@ -161,6 +176,7 @@
 
   document.getElementById("words").append(...words.names.slice(0, 2000).map((name) => element("option", { value: name })));
   document.getElementById("find").addEventListener("input", find);
+  document.getElementById("order").addEventListener("change", arrange);
   document.querySelector(".tools").addEventListener("submit", (event) => event.preventDefault());
   weight.addEventListener("input", rank);
   document.getElementById("names").addEventListener("click", () => {

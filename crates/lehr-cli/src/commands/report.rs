@@ -111,8 +111,9 @@ fn several_of<M: Served + Comparable>(
     let mut shown = (!members.is_empty()).then(|| lehr_report::several(&members, size_name::<M>()));
     for (at, path) in sweeps.iter().enumerate() {
         check_model(path, &lehr::sweep::model_name(path)?)?;
-        let table = lehr::sweep::table_of::<M>(path)?.table;
-        let sweep = lehr_report::sweep(&name_of(path), at, &table, size_name::<M>());
+        let swept = lehr::sweep::table_of::<M>(path)?;
+        let run = swept.table.rows.first().map(|row| Run::<M>::load(&row.run)).transpose()?;
+        let sweep = lehr_report::sweep(&name_of(path), at, &swept, size_name::<M>(), run.as_ref());
         shown = Some(match shown {
             Some(shown) => shown.and(sweep),
             None => sweep,

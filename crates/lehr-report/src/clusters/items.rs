@@ -19,7 +19,7 @@ const NUMBERS: usize = 40_000;
 const MOST: usize = 3;
 /// Items that are listed as least explained, and columns of these that are shown.
 const ILL: usize = 12;
-const ILL_COLUMNS: usize = 8;
+const ILL_COLUMNS: usize = 24;
 /// Pairs of components that are listed.
 const PAIRS: usize = 5;
 

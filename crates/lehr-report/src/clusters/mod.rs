@@ -84,9 +84,23 @@ fn variances(component: &Component, covariance: Covariance) -> Vec<f64> {
     }
 }
 
+/// A mean and its deviation; a mean that is next to nothing beside it is 0.
+fn cell(mean: f64, deviation: f64) -> (String, String) {
+    let mean = if mean.abs() < 1e-3 * deviation { 0.0 } else { mean };
+    (rounded(mean, 4), rounded(deviation, 3))
+}
+
 /// The colour of a component, by its number.
 fn colour(component: usize) -> Colour {
     Colour::nth(component)
+}
+
+/// The same for the page, where black is the colour of its letters, so that it can be seen on a dark ground.
+fn paint(component: usize) -> String {
+    match colour(component) {
+        Colour::BLACK => "currentColor".into(),
+        other => other.to_string(),
+    }
 }
 
 fn column_names(run: &Run<Mixture>) -> Vec<String> {
@@ -201,14 +215,13 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
     let row = |&k: &usize| {
         let component = &all[k];
         let spreads = variances(component, shape);
-        let cell =
-            |j: usize| (rounded(component.mean[j], 4), rounded(spreads[j].max(0.0).sqrt(), 3));
+        let cell = |j: usize| cell(component.mean[j], spreads[j].max(0.0).sqrt());
         Row {
             component: k,
             size: rounded(component.size, 5),
             weight: format!("{:.1}", 100.0 * component.weight),
             bar: format!("{:.1}", 100.0 * component.size / largest),
-            colour: colour(k).to_string(),
+            colour: paint(k),
             cells: (0..shown_columns).map(cell).collect(),
         }
     };
@@ -304,5 +317,23 @@ fn short_name(name: &str, most: usize) -> String {
     match name.chars().count() {
         n if n <= most => name.to_string(),
         _ => name.chars().take(most - 1).chain(['\u{2026}']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_next_to_nothing_is_nought() {
+        assert_eq!(cell(2.7e-7, 0.194), ("0".to_string(), "0.194".to_string()));
+        assert_eq!(cell(0.0502, 2.84).0, "0.0502");
+        assert_eq!(cell(5.0, 0.0), ("5".to_string(), "0".to_string()));
+    }
+
+    #[test]
+    fn no_component_has_the_colour_of_either_ground() {
+        let all: Vec<String> = (0..16).map(paint).collect();
+        assert!(!all.iter().any(|colour| colour == "#000000" || colour == "#ffffff"), "{all:?}");
     }
 }

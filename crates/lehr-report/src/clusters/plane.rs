@@ -7,7 +7,7 @@ use lehr_plot::{Colour, Legend, Panel, Series};
 use serde_json::{Value, json};
 
 use super::items::Items;
-use super::{colour, short_name, variances};
+use super::{colour, paint, short_name, variances};
 use crate::chart::{Chart, short};
 use crate::spectrum;
 
@@ -29,6 +29,8 @@ pub struct Plane {
     weights: Vec<(Vec<f64>, f64)>,
     /// The components that are drawn, the largest first.
     order: Vec<usize>,
+    /// How many there are.
+    n_components: usize,
     /// For each of these its place and covariances on the axes.
     means: Vec<Vec<f64>>,
     covariances: Vec<Vec<f64>>,
@@ -91,6 +93,7 @@ impl Plane {
             names: axes,
             weights,
             order: drawn,
+            n_components: order.len(),
             means,
             covariances,
             columns: names.to_vec(),
@@ -191,8 +194,17 @@ impl Plane {
                 row.place[y].into(),
             ]);
         }
+        let mut note =
+            "Ellipses reach two standard deviations from each component's mean.".to_string();
+        if self.n_components > self.order.len() {
+            note += &format!(
+                " Of {} components the {} largest are drawn.",
+                self.n_components,
+                self.order.len()
+            );
+        }
         Chart::new("scatter", "Components and items", panel, (560.0, 420.0))
-            .note("Ellipses hold two standard deviations of each component around its mean.")
+            .note(note)
             .numbers(&["what", "component", &self.names[x], &self.names[y]], rows)
     }
 
@@ -208,7 +220,7 @@ impl Plane {
             .map(|(at, &k)| {
                 json!({
                     "component": k,
-                    "colour": colour(k).to_string(),
+                    "colour": paint(k),
                     "mean": rounded(&self.means[at]),
                     "covariance": rounded(&self.covariances[at]),
                 })

@@ -146,6 +146,15 @@ impl Shares {
     }
 }
 
+/// How much of a document is shown.
+pub fn cut(docs: &Docs) -> String {
+    let has_texts = (0..docs.n_items()).any(|n| docs.text(n).is_some());
+    match has_texts {
+        true => format!("texts are cut after {LETTERS} letters"),
+        false => format!("of each its {BAG} most frequent words"),
+    }
+}
+
 /// The start of a text in pieces, and whether it goes on.
 fn of_text(text: &str, colour: impl Fn(&str) -> Option<usize>) -> (Vec<Piece>, bool) {
     // Line breaks and the like are blanks here, and many of them one.

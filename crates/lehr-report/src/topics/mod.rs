@@ -5,6 +5,8 @@ mod groups;
 mod pictures;
 mod words;
 
+use std::collections::BTreeMap;
+
 use lehr::Result;
 use lehr::data::Docs;
 use lehr::fit::Observation;
@@ -31,8 +33,12 @@ const NEAREST: usize = 3;
 const DOCUMENTS: usize = 5;
 /// The width of the map, and its margin.
 const MAP: (f64, f64) = (600.0, 34.0);
+/// Topics that are drawn on it: the numbers of more could not be read.
+const MAPPED: usize = 100;
 /// How far apart the middles of discs are at least, and rounds in which they are moved.
 const NUMBER: f64 = 17.0;
+/// The same where numbers have three digits.
+const LONG_NUMBER: f64 = 23.0;
 const ROUNDS: usize = 200;
 
 /// What a page of topics is made with besides the run.
@@ -62,6 +68,8 @@ pub struct Topics {
     has_documents: bool,
     /// How many documents there were to choose from.
     n_documents: usize,
+    /// How much of a document is shown.
+    cut: String,
     pub(crate) charts: Vec<Chart>,
     #[serde(skip)]
     pub(crate) data: Value,
@@ -101,6 +109,8 @@ struct Map {
     places: Vec<Place>,
     /// The share of the squared distances that it shows, in percent.
     shown: String,
+    /// How many topics there are, if not all are drawn.
+    of: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -111,6 +121,8 @@ struct Place {
     r: f64,
     /// In percent.
     share: String,
+    /// Its first words.
+    begin: String,
     #[serde(skip)]
     size: f64,
 }
@@ -170,7 +182,7 @@ impl Reported for Lda {
         numbers
     }
 
-    fn warnings(_run: &Run<Self>, last: Option<&Observation>) -> Vec<String> {
+    fn warnings(run: &Run<Self>, last: Option<&Observation>) -> Vec<String> {
         let mass = last.and_then(|last| last.measures.get("mass").copied());
         let far = mass.filter(|mass| (mass - 1.0).abs() > 0.05);
         let said = |mass| {
@@ -179,12 +191,51 @@ impl Reported for Lda {
                 rounded(mass, 4)
             )
         };
-        far.into_iter().map(said).collect()
+        let mut all: Vec<String> = far.into_iter().map(said).collect();
+        let listed = run.model.topics(run.lambda(), 1, 1.0);
+        let empty = listed.iter().filter(|topic| is_empty(run, topic)).count();
+        if empty > 0 {
+            all.push(format!(
+                "{empty} of {} topics hold fewer words than a document has on average: their words are chance, and fewer \
+                 topics would do.",
+                listed.len()
+            ));
+        }
+        all.extend(unsettled(run));
+        all
     }
 
     fn part(run: &Run<Self>, given: &Given) -> Result<Part> {
         Ok(Part::Topics(topics(run, given)?))
     }
+}
+
+/// Whether a topic holds fewer words than a document has on average.
+fn is_empty(run: &Run<Lda>, topic: &lehr::models::lda::Topic) -> bool {
+    let items = run.config.data.items;
+    let trained = (items - run.config.fit.holdout.count(items)) as f64;
+    topic.share * trained < 1.0
+}
+
+/// Says so if most local steps ended because they had made all iterations.
+fn unsettled(run: &Run<Lda>) -> Option<String> {
+    /// The share of all iterations that says so.
+    const MOST: f64 = 0.8;
+    let most = run.config.params.local_iterations;
+    let made = run.result.as_ref()?.local_iterations as f64;
+    let mut items: BTreeMap<u32, u64> = BTreeMap::new();
+    for seen in &run.trace {
+        let own = items.entry(seen.restart).or_default();
+        *own = seen.items.max(*own);
+    }
+    let mean = made / items.values().sum::<u64>() as f64;
+    (mean.is_finite() && mean > MOST * f64::from(most)).then(|| {
+        format!(
+            "Documents took {} of at most {most} iterations on average: many have not settled, and --local-iterations \
+             with more would let them.",
+            rounded(mean, 3)
+        )
+    })
 }
 
 /// The sum of products, in blocks, so that the sum of many small numbers keeps its digits.
@@ -224,9 +275,12 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         let begin: Vec<&str> = rows.iter().take(8).map(|row| row.word.as_str()).collect();
         let exclusivity = words.exclusivity(&topic.by_probability);
         let asymmetric = run.config.params.learned_alpha() == LearnAlpha::Asymmetric;
+        let two = |x: f64| (100.0 * x).round() / 100.0;
         facts[number] = json!({
             "share": topic.share,
             "begin": begin.join(" "),
+            "coherence": coherence[number].map(two),
+            "exclusivity": two(exclusivity),
         });
         by_number[number] = Some(Topic {
             topic: number,
@@ -250,7 +304,8 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         "topics": facts,
         "groups": groups.as_ref().map(Groups::data),
     });
-    let map = map(&similar, &listed);
+    let drawn = on_map(run, &listed);
+    let map = map(&similar, k, &listed[..drawn], &topics);
     let mut charts = vec![sizes(&topics, &listed), pictures::map(&map)];
     charts.extend(groups.as_ref().map(|groups| pictures::groups(groups, &topics)));
     Ok(Topics {
@@ -261,6 +316,7 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         charts,
         has_documents: given.documents.is_some(),
         n_documents: given.documents.as_ref().map_or(0, Docs::n_items),
+        cut: given.documents.as_ref().map_or(String::new(), documents::cut),
         topics,
         groups,
         data,
@@ -325,11 +381,24 @@ fn nearest(similar: &[f64], k: usize, topic: usize) -> Vec<Near> {
     others.iter().take(NEAREST).map(near).collect()
 }
 
-/// Topics in a plane: classical scaling of Hellinger distances.
-fn map(similar: &[f64], listed: &[lehr::models::lda::Topic]) -> Map {
+/// How many of the topics, the largest first, are drawn on the map: those that hold next to nothing lie anywhere, and
+/// would decide where all others lie.
+fn on_map(run: &Run<Lda>, listed: &[lehr::models::lda::Topic]) -> usize {
+    let held = listed.iter().filter(|topic| !is_empty(run, topic)).count();
+    (if held > 2 { held } else { listed.len() }).min(MAPPED)
+}
+
+/// Topics in a plane: classical scaling of Hellinger distances. `similar` is of all `k` topics, `shown` has what the page
+/// says of those that are `listed`.
+fn map(similar: &[f64], k: usize, listed: &[lehr::models::lda::Topic], shown: &[Topic]) -> Map {
+    let of = (listed.len() < k).then_some(k);
+    let squared: Vec<f64> = listed
+        .iter()
+        .flat_map(|a| listed.iter().map(|b| 1.0 - similar[a.topic * k + b.topic]))
+        .collect();
+    let begin = |at: usize| shown.get(at).map_or(String::new(), |topic| topic.begin.clone());
     let k = listed.len();
-    let squared: Vec<f64> = similar.iter().map(|s| 1.0 - s).collect();
-    let (places, shown) = spectrum::map(&squared, k);
+    let (places, share) = spectrum::map(&squared, k);
     let (wide, margin) = MAP;
     let ends = |axis: usize| {
         let along = || places.iter().map(|place| place[axis]);
@@ -346,31 +415,34 @@ fn map(similar: &[f64], listed: &[lehr::models::lda::Topic]) -> Map {
     let largest = listed.first().map_or(1.0, |topic| topic.share).max(1e-300);
     // Fewer topics have room for larger discs.
     let radius = (0.25 * wide / (k as f64).sqrt()).clamp(9.0, 30.0);
-    let disc = |topic: &lehr::models::lda::Topic| {
-        (at(places[topic.topic]), (radius * (topic.share / largest).sqrt()).max(4.0))
+    let disc = |(place, topic): (&[f64; 2], &lehr::models::lda::Topic)| {
+        (at(*place), (radius * (topic.share / largest).sqrt()).max(4.0))
     };
-    let (mut centres, radii): (Vec<[f64; 2]>, Vec<f64>) = listed.iter().map(disc).unzip();
-    move_apart(&mut centres, &radii, [wide, high]);
+    let (mut centres, radii): (Vec<[f64; 2]>, Vec<f64>) =
+        places.iter().zip(listed).map(disc).unzip();
+    let number = if listed.iter().any(|topic| topic.topic > 99) { LONG_NUMBER } else { NUMBER };
+    move_apart(&mut centres, &radii, [wide, high], number);
     let rounded = |x: f64| (10.0 * x).round() / 10.0;
-    let place = |((topic, centre), r): ((&lehr::models::lda::Topic, &[f64; 2]), &f64)| Place {
+    let place = |(n, topic): (usize, &lehr::models::lda::Topic)| Place {
         topic: topic.topic,
-        x: rounded(centre[0]),
-        y: rounded(centre[1]),
-        r: rounded(*r),
+        x: rounded(centres[n][0]),
+        y: rounded(centres[n][1]),
+        r: rounded(radii[n]),
         share: format!("{:.1}", 100.0 * topic.share),
+        begin: begin(n),
         size: topic.share,
     };
-    let places = listed.iter().zip(&centres).zip(&radii).map(place).collect();
-    Map { wide, high, places, shown: format!("{:.0}", 100.0 * shown) }
+    let places = listed.iter().enumerate().map(place).collect();
+    Map { wide, high, places, shown: format!("{:.0}", 100.0 * share), of }
 }
 
 /// Moves discs away from each other until the numbers in them can be read; a disc may still cover the rim of another.
-fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2]) {
+fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2], number: f64) {
     for _ in 0..ROUNDS {
         let mut moved = false;
         for i in 0..centres.len() {
             for j in 0..i {
-                let least = (0.75 * (radii[i] + radii[j])).max(NUMBER);
+                let least = (0.75 * (radii[i] + radii[j])).max(number);
                 let [dx, dy] = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
                 let distance = dx.hypot(dy);
                 if distance >= least {
@@ -384,7 +456,7 @@ fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2]) {
                 let step = 0.5 * (least - distance).min(4.0);
                 for (axis, way) in [dx, dy].into_iter().enumerate() {
                     let inside = |at: f64, r: f64| {
-                        let edge = r.max(NUMBER / 2.0) + 1.0;
+                        let edge = r.max(number / 2.0) + 1.0;
                         at.clamp(edge, size[axis] - edge)
                     };
                     centres[i][axis] = inside(centres[i][axis] + step * way, radii[i]);
@@ -434,7 +506,7 @@ mod tests {
         let mut centres = vec![[300.0, 300.0]; 30];
         centres.push([10.0, 10.0]);
         let radii = vec![9.0; 31];
-        move_apart(&mut centres, &radii, [640.0, 600.0]);
+        move_apart(&mut centres, &radii, [640.0, 600.0], NUMBER);
         assert_eq!(centres[30], [10.0, 10.0]);
         for (i, a) in centres.iter().enumerate() {
             for b in &centres[..i] {

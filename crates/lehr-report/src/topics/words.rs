@@ -20,8 +20,8 @@ pub struct Words {
     n_words: usize,
     /// p(w | k), topic by topic.
     probable: Vec<f64>,
-    /// p(w) under the model.
-    marginal: Vec<f64>,
+    /// p(w) in the training documents.
+    corpus: Vec<f64>,
     names: Vec<String>,
 }
 
@@ -50,16 +50,12 @@ impl Words {
         let n_words = run.config.frozen.words;
         let mut probable = run.model.components(run.lambda());
         let k = probable.len() / n_words.max(1);
-        let totals: Vec<f64> =
-            probable.chunks_exact(n_words.max(1)).map(|row| row.iter().sum()).collect();
-        let mass: f64 = totals.iter().sum();
-        let mut marginal = vec![0.0; n_words];
-        for (row, total) in probable.chunks_exact_mut(n_words.max(1)).zip(&totals) {
-            marginal.iter_mut().zip(&*row).for_each(|(sum, x)| *sum += x / mass);
+        for row in probable.chunks_exact_mut(n_words.max(1)) {
+            let total: f64 = row.iter().sum();
             row.iter_mut().for_each(|x| *x /= total);
         }
         let names = (0..n_words).map(|w| run.model.vocabulary().show(w)).collect();
-        Words { k, n_words, probable, marginal, names }
+        Words { k, n_words, probable, corpus: run.model.frequencies(), names }
     }
 
     /// p(w | k) of all words.
@@ -83,7 +79,7 @@ impl Words {
     }
 
     fn relevance(&self, k: usize, w: usize, weight: f64) -> f64 {
-        self.topic(k)[w].ln() - (1.0 - weight) * self.marginal[w].ln()
+        self.topic(k)[w].ln() - (1.0 - weight) * self.corpus[w].ln()
     }
 
     fn best(&self, k: usize, weight: f64, top: usize) -> Vec<usize> {
@@ -120,18 +116,17 @@ impl Words {
         });
         words.truncate(SHOWN);
         let p = self.topic(k);
-        let longest =
-            words.iter().fold(1e-300_f64, |most, &w| most.max(p[w]).max(self.marginal[w]));
+        let longest = words.iter().fold(1e-300_f64, |most, &w| most.max(p[w]).max(self.corpus[w]));
         let percent = |x: f64| lehr_plot::caption::rounded(100.0 * x, 3);
         let width = |x: f64| format!("{:.0}", (100.0 * x / longest).ceil());
         let row = |&w: &usize| WordRow {
             word: self.names[w].clone(),
             probability: percent(p[w]),
-            corpus: percent(self.marginal[w]),
+            corpus: percent(self.corpus[w]),
             bar: width(p[w]),
-            bar_of_corpus: width(self.marginal[w]),
+            bar_of_corpus: width(self.corpus[w]),
             p: p[w],
-            q: self.marginal[w],
+            q: self.corpus[w],
         };
         words.iter().map(row).collect()
     }
@@ -143,16 +138,16 @@ impl Words {
         words.iter().map(own).sum::<f64>() / words.len().max(1) as f64
     }
 
-    /// What scripts rank words by: -1000 ln p, rounded, for words that some topic has among its most relevant.
+    /// What scripts rank words by: -10,000 ln p, rounded, which keeps four digits of p, for words that some topic has among its most relevant.
     pub fn data(&self, relevant: &[Vec<usize>]) -> Value {
         let mut listed: Vec<usize> = relevant.concat();
         listed.sort_unstable();
         listed.dedup();
         let mut place = vec![0; self.n_words];
         listed.iter().enumerate().for_each(|(at, &w)| place[w] = at);
-        let nats = |p: f64| (-1000.0 * p.ln()).round() as i64;
+        let nats = |p: f64| (-10_000.0 * p.ln()).round() as i64;
         let names: Vec<&str> = listed.iter().map(|&w| self.name(w)).collect();
-        let marginal: Vec<i64> = listed.iter().map(|&w| nats(self.marginal[w])).collect();
+        let corpus: Vec<i64> = listed.iter().map(|&w| nats(self.corpus[w])).collect();
         let topics: Vec<Value> = relevant
             .iter()
             .enumerate()
@@ -162,6 +157,6 @@ impl Words {
                 json!([own, p])
             })
             .collect();
-        json!({ "names": names, "corpus": marginal, "topics": topics, "shown": RANKED, "weight": WEIGHT })
+        json!({ "names": names, "corpus": corpus, "topics": topics, "shown": RANKED, "vocabulary": self.n_words })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lehr::error::Part;
 use lehr::models::Stored;
 use lehr::models::lda::Lda;
 use lehr::read::DocsOptions;
@@ -11,7 +12,9 @@ use lehr_report::topics::Given;
 use super::check_known;
 use super::topics::training_documents;
 use crate::args::BesideArgs;
+use crate::complaint;
 use crate::models::{NewData, check_flags, naming_file, notes_on, reading};
+use crate::text::quoted;
 
 pub(super) fn given(run: &Run<Lda>, args: &BesideArgs) -> anyhow::Result<Given> {
     let model = &run.config.model;
@@ -30,11 +33,24 @@ pub(super) fn given(run: &Run<Lda>, args: &BesideArgs) -> anyhow::Result<Given> 
     given.counted = Some(Ok(new.data.clone()));
     if let Some(column) = &args.by {
         // The reader of documents has one column besides the text, their ids: here it is the groups.
-        let groups = read(run, path, args, Some(column))?.data.ids().unwrap_or_default();
+        let new = read(run, path, args, Some(column)).map_err(|error| naming_by(error, column))?;
+        let groups = new.data.ids().unwrap_or_default();
         given.groups = Some((column.clone(), groups));
     }
     given.documents = Some(new.data);
     Ok(given)
+}
+
+/// The reader takes the column for that of the ids; who asked called it otherwise.
+fn naming_by(error: anyhow::Error, column: &str) -> anyhow::Error {
+    let Some(known) = error.downcast_ref::<lehr::Error>() else { return error };
+    let words = |part: &Part| match part {
+        Part::Setting { name, .. } if name == "id" => {
+            Some(format!("--by {}", quoted(column.as_ref())))
+        }
+        part => complaint::words(part),
+    };
+    anyhow::anyhow!("{}", known.render(words))
 }
 
 /// The documents with their texts, or with what a column says in place of their ids.

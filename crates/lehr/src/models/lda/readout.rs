@@ -24,7 +24,8 @@ pub struct Topic {
 
 impl Lda {
     /// All topics, the largest first, with `top` words each. Relevance is
-    /// `weight * ln p(w | k) + (1 - weight) * ln(p(w | k) / p(w))` (Sievert and Shirley, 2014).
+    /// `weight * ln p(w | k) + (1 - weight) * ln(p(w | k) / p(w))` (Sievert and Shirley, 2014), with p(w) of the
+    /// [training documents](Lda::frequencies).
     pub fn topics(&self, lambda: &Lambda, top: usize, weight: f64) -> Vec<Topic> {
         let (eta, alpha, _) = split_hyper(&lambda.hyper);
         let table = self.full(lambda);
@@ -33,13 +34,12 @@ impl Lda {
         // What the prior has of the words is not theirs.
         let excess = |k: usize| (lambda.totals()[k] - n_words as f64 * eta).max(0.0);
         let all: f64 = (0..totals.len()).map(excess).sum();
-        let mass: f64 = totals.iter().sum();
-        let marginal: Vec<f64> = table.rows().map(|row| row.iter().sum::<f64>() / mass).collect();
+        let frequencies = self.frequencies();
         let mut topics: Vec<Topic> = (0..totals.len())
             .into_par_iter()
             .map(|k| {
                 let p = |w: usize| table.row(w)[k] / totals[k];
-                let relevance = |w: usize| p(w).ln() - (1.0 - weight) * marginal[w].ln();
+                let relevance = |w: usize| p(w).ln() - (1.0 - weight) * frequencies[w].ln();
                 Topic {
                     topic: k,
                     share: if all > 0.0 { excess(k) / all } else { 0.0 },
@@ -55,6 +55,17 @@ impl Lda {
 }
 
 impl Lda {
+    /// The share that each word has of all words of the training documents. A word that they lack counts as the rarest
+    /// of those that they have.
+    ///
+    /// The mean of the topics is no measure of it: what the prior adds to each of many topics can outweigh the documents.
+    pub fn frequencies(&self) -> Vec<f64> {
+        let there = || self.word_counts.iter().copied().filter(|&count| count > 0.0);
+        let rarest = there().reduce(f64::min).unwrap_or(1.0);
+        let tokens = there().sum::<f64>().max(rarest);
+        self.word_counts.iter().map(|count| count.max(rarest) / tokens).collect()
+    }
+
     /// The parameters of all topics, a row for each word: lambda, and what seed words add to it.
     pub(super) fn full(&self, lambda: &Lambda) -> Table {
         let (eta, ..) = split_hyper(&lambda.hyper);
