@@ -98,7 +98,7 @@ enum Words {
 }
 
 /// The members of an object in the order in which they stand, which numbers the topics.
-struct Named<T>(Vec<(String, T)>);
+pub(super) struct Named<T>(pub Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
