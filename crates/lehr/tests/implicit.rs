@@ -9,7 +9,7 @@ use lehr::FitConfig;
 use lehr::data::{Duplicates, Ids, Ratings, Side};
 use lehr::fit::{State, bound};
 use lehr::models::pmf::{ListScores, RankingOptions, RankingScores};
-use lehr::models::{Pmf, PmfParams, Stored};
+use lehr::models::{Pmf, PmfParams};
 use lehr::step::engine::Threads;
 use lehr::store::{Begin, Items, Run};
 
