@@ -288,6 +288,7 @@ fn files_say_where_they_are_wrong() {
         (b"a: b\n: goal", "line 2: has no name"),
         (b"a:  , ,", "line 1: has no words"),
         (b"{\"a\": 3}", "must be an object of names and lists of words"),
+        (b"{\"a\": [\"x\", 3]}", "expected a list of words"),
         (b"a: \xff", "is not UTF-8"),
     ] {
         let said = read(text).unwrap_err();

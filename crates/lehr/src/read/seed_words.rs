@@ -91,7 +91,7 @@ fn json(path: &Path, text: &str) -> Result<Vec<SeedTopic>> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a list of words, or an object of words and strengths")]
 enum Words {
     List(Vec<String>),
     Strengths(Named<f64>),
