@@ -42,7 +42,7 @@ pub enum Alpha {
 
 /// Alpha in a file: a number, a list, or a text.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or one for each topic")]
 enum Given {
     Number(f64),
     List(Vec<f64>),
