@@ -69,7 +69,10 @@ fn make_ratings(folder: &Path) {
     let titles: String = (0..30).map(|film| format!("{film}::Film {film}::Drama\n")).collect();
     let weights = past.lines().zip([1, 2, 3].iter().cycle());
     let weighted: String = weights
-        .map(|(line, weight)| format!("{},{weight}\n", line.replace("::0", "").replace("::", ",")))
+        .map(|(line, weight)| {
+            let line = line.strip_suffix("::0").expect("a time of 0").replace("::", ",");
+            format!("{line},{weight}\n")
+        })
         .collect();
     std::fs::write(folder.join("weighted.csv"), format!("user,item,rating,weight\n{weighted}"))
         .unwrap();

@@ -136,15 +136,15 @@ fn ratings_have_weights() {
     };
     fit("ratings.dat", "", "plain");
     fit("ones.csv", "--weight sure", "ones");
-    fit("weighted.csv", "--weight 4", "run");
+    fit("weighted.csv", "--weight sure", "run");
     let rmse =
         |run: &str| place.json(&format!("eval {run} ratings.dat --json"))["rmse"].as_f64().unwrap();
-    assert!((rmse("plain") - rmse("ones")).abs() < 1e-6);
-    assert!((rmse("plain") - rmse("run")).abs() > 1e-6);
+    assert!((rmse("plain") - rmse("ones")).abs() < 1e-5);
+    assert!((rmse("plain") - rmse("run")).abs() > 1e-4);
     // Everything else works, with new ratings that have no weights, too.
     place.ok("recommend run --user 42 --explain 2");
-    place.ok("transform run weighted.csv -o factors.csv");
     place.write("today.csv", "user,item,rating\nnew,3,5\nnew,4,1\n");
+    place.ok("transform run today.csv -o factors.csv");
     place.ok("recommend run --user new --ratings today.csv");
     place.run("fit pmf weighted.csv -d 3 --weight sure --steps 8 --tol 0 --quiet -o half");
     place.ok("resume half --steps 7 --quiet");
