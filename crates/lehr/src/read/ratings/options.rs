@@ -98,7 +98,6 @@ pub struct RatingsOptions {
     pub rating: Option<String>,
     /// The column that says how much each rating counts; none without it. Of ratings for a model that is there, it may
     /// be absent: each counts once then.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
     /// Whether the file is a matrix: a row for each user, a column for each item.
     pub matrix: bool,
