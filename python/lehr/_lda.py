@@ -13,6 +13,7 @@ from ._base import Fitting
 from ._lda_readout import LdaReadout
 from ._loading import fit_parameters
 from ._settings import choice, real, steps_in_a_pass, whole
+from ._priors import prior_of_topics, prior_of_words, words_of
 from ._seeds import seed_topics, seeds_of
 from ._topics import perplexity_of
 from ._verbose import Passes
@@ -41,11 +42,12 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     ----------
     n_components : int, default=10
         K, the number of topics.
-    doc_topic_prior : float, default=None
+    doc_topic_prior : float or array-like of shape (n_components,), default=None
         alpha, the prior of a document's topics, or its first value if it is learned; None is 1 / n_components.
-    topic_word_prior : float, default=None
+    topic_word_prior : float, dict, or array-like of shape (n_features,), default=None
         eta, the prior of a topic's words, or its first value if it is learned; None is 1 / n_components, or about 0.05
-        with ``priors="learned"``.
+        with ``priors="learned"``. An array has a number for each word, and a dict numbers of some words (others have
+        the default); these are not learned.
     learning_method : {'batch', 'online'}, default='batch'
         Whether every step uses all documents or `batch_size` of them.
     learning_decay : float, default=0.7
@@ -130,8 +132,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         exp(E[ln beta]).
     doc_topic_prior_ : float or ndarray
         alpha, as it was or as it was learned: one number if it is the same for all topics.
-    topic_word_prior_ : float
-        eta, as it was or as it was learned.
+    topic_word_prior_ : float or ndarray of shape (n_features,)
+        eta, as it was or as it was learned: one number if it is the same for all words.
     topic_names_ : list
         The name of each topic that seed words gave one, and None of the others.
     bound_ : float
@@ -172,7 +174,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
 
     if TYPE_CHECKING:
         doc_topic_prior_: float | Floats
-        topic_word_prior_: float
+        topic_word_prior_: float | Floats
         topic_names_: list[str | None]
         bound_: float
         lower_bound_: float
@@ -187,8 +189,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self,
         n_components: int = 10,
         *,
-        doc_topic_prior: float | None = None,
-        topic_word_prior: float | None = None,
+        doc_topic_prior: float | ArrayLike | None = None,
+        topic_word_prior: float | dict[str, float] | ArrayLike | None = None,
         learning_method: str = "batch",
         learning_decay: float = 0.7,
         learning_offset: float = 10.0,
@@ -270,12 +272,14 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     def _params(self):
         """The model's settings, as the command line's configuration file has them."""
         topics = whole("n_components", self.n_components, least=1)
-        eta = real("topic_word_prior", self.topic_word_prior, optional=True)
+        alpha = prior_of_topics("doc_topic_prior", self.doc_topic_prior)
+        eta, word_eta = prior_of_words("topic_word_prior", self.topic_word_prior)
         priors = choice("priors", self.priors, _PRIORS)
         if eta is None and priors == "fixed":
             eta = 1.0 / topics
         seeds = seed_topics(self.seed_words)
-        return self._checked("own", topics=topics, eta=eta, priors=priors, seed_words=seeds)
+        given = {"alpha": alpha, "eta": eta, "word_eta": word_eta, "seed_words": seeds}
+        return self._checked("own", topics=topics, priors=priors, **given)
 
     def _config(self, n_items, batch):
         every = whole("evaluate_every", self.evaluate_every, least=-(2**63), optional=True)
@@ -452,7 +456,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
             **shared,
             "n_components": params["topics"],
             "doc_topic_prior": params["alpha"],
-            "topic_word_prior": params["eta"],
+            "topic_word_prior": words_of(params.get("word_eta"), params["eta"]),
             "learning_method": "online" if online else "batch",
             "batch_size": fit["batch"] if online else 128,
             "mean_change_tol": params["local_tol"],

@@ -60,13 +60,17 @@ class Docs:
 class Ratings:
     @staticmethod
     def from_columns(
-        users: Ids, items: Ids, values: NDArray[float32], average: bool, known: Pmf | None = None
+        users: Ids, items: Ids, values: NDArray[float32], average: bool, known: Pmf | None = None,
+        weights: NDArray[float32] | None = None,
     ) -> Ratings: ...
     @staticmethod
-    def from_arrow(frame: Any, columns: tuple[str, str, str], average: bool, known: Pmf | None = None) -> Ratings: ...
+    def from_arrow(
+        frame: Any, columns: tuple[str, str, str], average: bool, known: Pmf | None = None, weight: str | None = None
+    ) -> Ratings: ...
     @staticmethod
     def from_csr(
-        starts: NDArray[int64], columns: NDArray[uint32], values: NDArray[float32], n_items: int, first_user: int = 0
+        starts: NDArray[int64], columns: NDArray[uint32], values: NDArray[float32], n_items: int, first_user: int = 0,
+        weights: NDArray[float32] | None = None,
     ) -> Ratings: ...
     @staticmethod
     def from_path(path: Path, options: str, known: Pmf | None = None) -> Ratings: ...

@@ -98,6 +98,9 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         The column that says what is rated; None finds 'item', 'movieId' and the like.
     rating : str, default=None
         The column with the ratings; None finds 'rating', 'stars' and the like.
+    weight : str, default=None
+        The column that says how much each rating counts: the variance of a rating is sigma^2 divided by its weight, so that
+        one of weight 2 counts like two that agree. New ratings may lack it, and count once then.
     matrix : bool, default=False
         Whether a data frame or file is a matrix: a row for each user, a column for each item, gaps for what is not
         rated. Arrays and sparse matrices always are.
@@ -193,6 +196,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         user: str | None = None,
         item: str | None = None,
         rating: str | None = None,
+        weight: str | None = None,
         matrix: bool = False,
         duplicates: str = "refuse",
         n_jobs: int | None = None,
@@ -224,6 +228,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
         self.user = user
         self.item = item
         self.rating = rating
+        self.weight = weight
         self.matrix = matrix
         self.duplicates = duplicates
         self.n_jobs = n_jobs
@@ -258,23 +263,29 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     def _with_ids(self, X, known=None):
         """The ratings of a file, or of a data frame that names users and items; None if X is a matrix."""
         if is_path(X):
-            wanted = _ratings.check_names(self.user, self.item, self.rating)
+            wanted = _ratings.check_names(self.user, self.item, self.rating, self.weight)
             return _ratings.of_file(X, wanted, flag("matrix", self.matrix), self.data_options, known)
         columns = self._columns(X)
-        return None if columns is None else _ratings.of_frame(X, columns, self._averages(), known)
+        if columns is None:
+            return None
+        _ratings.check_names(self.user, self.item, self.rating, self.weight)
+        return _ratings.of_frame(X, columns, self._averages(), known, _ratings.weight_column(X, self.weight, known))
 
-    def _asked(self, X):
+    def _asked(self, X, weights=None):
         """Ratings, and the settings of a model and a fit of them."""
         params, X = self._params(), collected(X)
         data = self._with_ids(X)
         if data is None:
-            data = _ratings.from_matrix(_ratings.as_matrix(self, X, reset=True))
+            matrix = _ratings.as_matrix(self, X, reset=True)
+            data = _ratings.from_matrix(matrix, weights=_ratings.weights_of(matrix, weights))
+        elif weights is not None:
+            raise DataError("weights are those of a matrix; of a data frame or a file name their column with weight=")
         else:
             self.__dict__.pop("feature_names_in_", None)
         return data, params, self._config(data.shape[2])
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, weights: Any = None) -> Self:
         """Learn from ratings.
 
         Parameters
@@ -283,13 +294,16 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
             The ratings; see the class.
         y : Ignored
             Not used, present here for API consistency by convention.
+        weights : sparse matrix or array, default=None
+            Of a matrix: how much each of its ratings counts, in a matrix of the same shape. A data frame has a column of
+            them, see `weight`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        data, params, config = self._asked(X)
+        data, params, config = self._asked(X, weights)
         return self._run(self._core_class.fit, data, X, params, config)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:

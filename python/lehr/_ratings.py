@@ -84,19 +84,51 @@ def _text(name):
 def of_file(path, wanted, matrix, options, known=None):
     """The ratings in a file, where `options` say what the estimator's parameters do not."""
     if options is None or isinstance(options, dict):
-        given = {role: name for role, name in zip(ROLES, wanted, strict=True) if name is not None}
+        given = {role: name for role, name in zip((*ROLES, "weight"), wanted, strict=True) if name is not None}
         options = {**given, **({"matrix": True} if matrix else {}), **(options or {})}
     return _lehr.Ratings.from_path(path, read_options(options), known)
 
 
-def of_frame(X, columns, average, known=None):
-    """Ratings whose users and items have ids; those that a model knows keep their numbers."""
+def of_frame(X, columns, average, known=None, weight=None):
+    """Ratings whose users and items have ids; those that a model knows keep their numbers. `weight` is a column or None."""
     if is_arrow(X):
-        return _lehr.Ratings.from_arrow(X, columns, average, known)
+        return _lehr.Ratings.from_arrow(X, columns, average, known, weight)
     user, item, rating = (np.asarray(X[name]) for name in columns)
     if rating.dtype.kind not in "iufb":
         raise DataError(f"column {columns[2]} holds {rating.dtype}; ratings are numbers")
-    return _lehr.Ratings.from_columns(names(user), names(item), rating.astype(np.float32), average, known)
+    weights = None if weight is None else np.asarray(X[weight])
+    if weights is not None and weights.dtype.kind not in "iufb":
+        raise DataError(f"column {weight} holds {weights.dtype}; weights are numbers")
+    weights = None if weights is None else weights.astype(np.float32)
+    values = rating.astype(np.float32)
+    return _lehr.Ratings.from_columns(names(user), names(item), values, average, known, weights)
+
+
+def weight_column(X, name, known):
+    """The column with the weights of a data frame's ratings, if there is to be one; new ratings may lack it."""
+    if name is None:
+        return None
+    there = list(_column_names(X))
+    found = next((column for column in there if str(column) == name), None)
+    if found is None and known is None:
+        shown = ", ".join(str(column) for column in there[:8])
+        raise DataError(f"the data frame has the columns {shown}, and no {name!r}, which weight={name!r} asks for")
+    return found
+
+
+def weights_of(matrix, weights):
+    """A number for each rating of a sparse matrix, out of a matrix of the same shape."""
+    if weights is None:
+        return None
+    if np.shape(weights) != matrix.shape:
+        raise DataError(f"weights have shape {np.shape(weights)}, and the ratings {matrix.shape}; make them equal")
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    if scipy.sparse.issparse(weights):
+        found = scipy.sparse.csr_array(weights)[rows, matrix.indices]
+        found = found.toarray() if scipy.sparse.issparse(found) else found
+    else:
+        found = np.asarray(weights)[rows, matrix.indices]
+    return np.ravel(np.asarray(found)).astype(np.float32)
 
 
 def ids_in(X, column):
@@ -141,20 +173,21 @@ def every_other(matrix):
     return [scipy.sparse.csr_array(triple, shape=matrix.shape) for triple in triples]
 
 
-def from_matrix(matrix, first_user=0):
-    """Ratings of a sparse matrix, whose rows are users from number `first_user` on."""
+def from_matrix(matrix, first_user=0, weights=None):
+    """Ratings of a sparse matrix, whose rows are users from number `first_user` on, and their weights, if any."""
     return _lehr.Ratings.from_csr(
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.uint32),
         matrix.data.astype(np.float32),
         matrix.shape[1],
         first_user,
+        weights,
     )
 
 
 def check_names(*wanted):
-    """The names of the three columns, None where one is to be found."""
-    for role, name in zip(ROLES, wanted, strict=True):
+    """The names of the columns, None where one is to be found."""
+    for role, name in zip((*ROLES, "weight"), wanted, strict=False):
         if not (name is None or isinstance(name, str)):
             raise SettingError(role, repr(name), f"must be the name of the column with the {role}s, or None")
     return wanted

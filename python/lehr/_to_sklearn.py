@@ -113,7 +113,7 @@ def topics_to_sklearn(self: Any) -> sklearn.decomposition.LatentDirichletAllocat
     Raises
     ------
     DataError
-        If alpha is not the same for all topics, which scikit-learn does not have.
+        If alpha is not the same for all topics, or eta for all words, which scikit-learn does not have.
 
     Examples
     --------
@@ -132,6 +132,8 @@ def topics_to_sklearn(self: Any) -> sklearn.decomposition.LatentDirichletAllocat
             "alpha is another number for each topic, and scikit-learn has one for all of them; "
             "fit with learn_doc_topic_prior='symmetric' or 'no' to convert it"
         )
+    if np.ndim(self.topic_word_prior_):
+        raise DataError("eta is another number for each word, and scikit-learn has one for all of them")
     # As `transform` here has them.
     local = {
         "mean_change_tol": min(self.mean_change_tol, 1e-5),

@@ -67,6 +67,15 @@ fn make_ratings(folder: &Path) {
     let newcomer: String =
         (0..12).map(|film| format!("newcomer,{film},{}\n", rating(0, film))).collect();
     let titles: String = (0..30).map(|film| format!("{film}::Film {film}::Drama\n")).collect();
+    let weights = past.lines().zip([1, 2, 3].iter().cycle());
+    let weighted: String = weights
+        .map(|(line, weight)| {
+            let line = line.strip_suffix("::0").expect("a time of 0").replace("::", ",");
+            format!("{line},{weight}\n")
+        })
+        .collect();
+    std::fs::write(folder.join("weighted.csv"), format!("user,item,rating,weight\n{weighted}"))
+        .unwrap();
     std::fs::write(folder.join("ratings.dat"), past).unwrap();
     std::fs::write(folder.join("test.csv"), test).unwrap();
     std::fs::write(folder.join("today.csv"), format!("user,item,rating\n{newcomer}")).unwrap();
@@ -169,7 +178,7 @@ const GUIDE: &[(&str, usize)] = &[
     ("guide/install.md", 2),
     ("guide/clusters.md", 4),
     ("guide/topics.md", 6),
-    ("guide/steering_topics.md", 8),
+    ("guide/steering_topics.md", 9),
     ("guide/implicit_feedback.md", 5),
     ("guide/search.md", 6),
     ("guide/sweeps.md", 1),
@@ -205,6 +214,7 @@ fn every_command_of_the_guide_works() {
         std::fs::write(place(lines), texts.join("\n")).unwrap();
     }
     std::fs::write(place("seeds.txt"), "things: glass furnace\nwater: river boat:3\n").unwrap();
+    std::fs::write(place("eta.txt"), "glass 20\nriver 0.01\n").unwrap();
     make_ratings(folder.path());
     let past = std::fs::read_to_string(place("ratings.dat")).unwrap().replace("::0\n", "\n");
     std::fs::write(place("views.csv"), format!("user,item,rating\n{}", past.replace("::", ",")))
@@ -247,7 +257,7 @@ fn every_command_about_recommendations_works() {
         std::fs::write(folder.path().join(format!("{name}.txt")), ids).unwrap();
     }
     let commands = commands(RECOMMEND);
-    assert_eq!(commands.len(), 14, "{commands:?}");
+    assert_eq!(commands.len(), 15, "{commands:?}");
     for command in commands {
         let output = run(folder.path(), command);
         assert!(!output.is_empty(), "{command} said nothing");

@@ -76,6 +76,96 @@ fn seeds_that_cannot_be_get_one_line() {
 }
 
 #[test]
+fn priors_of_topics_and_words_are_taken_and_shown() {
+    let place = place();
+    place.write("eta.txt", "# common\nbank 30\nNIX 2\n");
+    let loud = FIT.replace(" --quiet", "");
+    let ended = place.run(&format!(
+        "{loud} --alpha 2,0.1,0.1 --learn-alpha no --word-eta eta.txt --steps 20 --tol 0 -o run"
+    ));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("1 of 2 words with an eta"), "{}", ended.stderr);
+    let shown = place.ok("show run");
+    assert!(shown.contains("alpha 0.1 to 2") && shown.contains("to 30 by word"), "{shown}");
+    let told = place.json("topics run --json");
+    for k in 0..3 {
+        assert!(words(&told, k).contains(&"bank".to_string()), "{told}");
+    }
+    place.write(
+        "run.toml",
+        "[model]\nalpha = [2, 0.1, 0.1]\nlearn_alpha = \"no\"\nword_eta = \"eta.txt\"\n",
+    );
+    place.ok(&format!("{FIT} --config run.toml --steps 20 --tol 0 -o same"));
+    assert_eq!(place.json("topics same --json")["topics"], told["topics"]);
+    place.fails(&format!("{FIT} --alpha 2,0.1 -o x"), &["--alpha 2,0.1", "-k 3"]);
+    place.misused(&format!("{FIT} --alpha 2,b -o x"), &["no prior of topics", "0.5,0.1,0.1"]);
+    place.fails(&format!("{FIT} --word-eta none.txt -o x"), &["none.txt"]);
+    place.fails(
+        &format!("{FIT} --word-eta eta.txt --learn-eta yes -o x"),
+        &["--learn-eta", "--word-eta"],
+    );
+    for (text, what) in [
+        ("bank", "line 1"),
+        ("nix 1", "none of 1 words"),
+        ("bank -1", "found -1"),
+        ("bank 1\nBank 2", "eta 1 and 2"),
+        ("", "has no words"),
+    ] {
+        place.write("bad.txt", text);
+        place.fails(&format!("{FIT} --word-eta bad.txt -o x"), &["bad.txt", what]);
+    }
+}
+
+#[test]
+fn ratings_have_weights() {
+    let place = Place::new();
+    place.ratings("ratings.dat", 60);
+    let text = std::fs::read_to_string(place.path("ratings.dat")).unwrap();
+    let weigh = |of: &dyn Fn(usize) -> String| -> String {
+        let lines = text.lines().enumerate();
+        let line = |(n, line): (usize, &str)| {
+            let cells: Vec<&str> = line.split("::").collect();
+            format!("{},{},{},{}\n", cells[0], cells[1], cells[2], of(n))
+        };
+        format!("user,item,rating,sure\n{}", lines.map(line).collect::<String>())
+    };
+    place.write("weighted.csv", weigh(&|n| format!("{}", 0.5 + (n % 4) as f64)));
+    place.write("ones.csv", weigh(&|_| "1".into()));
+    let fit = |file: &str, more: &str, run: &str| {
+        place.ok(&format!("fit pmf {file} -d 3 --steps 15 --tol 0 --quiet {more} -o {run}"));
+    };
+    fit("ratings.dat", "", "plain");
+    fit("ones.csv", "--weight sure", "ones");
+    fit("weighted.csv", "--weight sure", "run");
+    let rmse =
+        |run: &str| place.json(&format!("eval {run} ratings.dat --json"))["rmse"].as_f64().unwrap();
+    assert!((rmse("plain") - rmse("ones")).abs() < 1e-5);
+    assert!((rmse("plain") - rmse("run")).abs() > 1e-4);
+    // Everything else works, with new ratings that have no weights, too.
+    place.ok("recommend run --user 42 --explain 2");
+    place.write("today.csv", "user,item,rating\nnew,3,5\nnew,4,1\n");
+    place.ok("transform run today.csv -o factors.csv");
+    place.ok("recommend run --user new --ratings today.csv");
+    place.run("fit pmf weighted.csv -d 3 --weight sure --steps 8 --tol 0 --quiet -o half");
+    place.ok("resume half --steps 7 --quiet");
+    for (line, parts) in [
+        ("1,9,4,0", &["line 2", "sure", "found \"0\"", "positive"][..]),
+        ("1,9,4,-2", &["found \"-2\""]),
+        ("1,9,4,", &["sure", "positive"]),
+        ("1,9,4,much", &["found \"much\""]),
+    ] {
+        place.write("bad.csv", format!("user,item,rating,sure\n{line}\n"));
+        place.fails("fit pmf bad.csv -d 1 --weight sure -o x", parts);
+    }
+    place.fails("fit pmf ratings.dat -d 1 --weight sure -o x", &["--weight", "sure"]);
+    let both = "fit pmf weighted.csv -d 1 --weight sure --implicit -o x";
+    place.fails(both, &["implicit feedback", "weights"]);
+    let mean = "fit pmf weighted.csv -d 1 --weight sure --duplicates mean -o x";
+    place.fails(mean, &["--duplicates mean", "not averaged"]);
+    place.fails("fit pmf weighted.csv -d 1 --weight rating -o x", &["own column"]);
+}
+
+#[test]
 fn topics_by_numbers_are_printed_and_written() {
     let place = place();
     place.ok(&format!("{FIT} -o run"));

@@ -54,11 +54,12 @@ pub fn matrix(frame: &Bound<'_, PyAny>, missing: bool) -> PyResult<(Vec<f64>, Ve
     Ok((values, names))
 }
 
-/// The three columns of ratings.
+/// The columns of ratings.
 pub fn ratings(
     frame: &Bound<'_, PyAny>,
     (user, item, rating): &(String, String, String),
-) -> PyResult<(Names, Names, Vec<f32>)> {
+    weight: Option<&String>,
+) -> PyResult<Columns> {
     let batches = batches(stream(frame)?)?;
     let columns = |name: &String| -> PyResult<Vec<&dyn Array>> {
         let column = |batch: &RecordBatch| batch.schema().index_of(name).ok();
@@ -71,11 +72,25 @@ pub fn ratings(
             })
             .collect()
     };
-    let mut values = Vec::new();
-    for column in columns(rating)? {
-        numbers(column, rating, false, |_, x| values.push(x as f32))?;
-    }
-    Ok((names(&columns(user)?, user)?, names(&columns(item)?, item)?, values))
+    let all = |name: &String| -> PyResult<Vec<f32>> {
+        let mut values = Vec::new();
+        for column in columns(name)? {
+            numbers(column, name, false, |_, x| values.push(x as f32))?;
+        }
+        Ok(values)
+    };
+    let ids = (names(&columns(user)?, user)?, names(&columns(item)?, item)?);
+    Ok(Columns { ids, values: all(rating)?, weights: weight.map(all).transpose()? })
+}
+
+/// What they hold.
+pub struct Columns {
+    /// Users and items.
+    pub ids: (Names, Names),
+    /// The ratings.
+    pub values: Vec<f32>,
+    /// How much each counts, if there is such a column.
+    pub weights: Option<Vec<f32>>,
 }
 
 /// Hands out the numbers of a column, any number for an empty cell if there may be some.

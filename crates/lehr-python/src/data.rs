@@ -290,7 +290,7 @@ impl Names {
 impl Ratings {
     /// Of three columns; users and items are numbered as they come, after those that a model knows.
     #[staticmethod]
-    #[pyo3(signature = (users, items, values, average, known=None))]
+    #[pyo3(signature = (users, items, values, average, known=None, weights=None))]
     fn from_columns(
         py: Python<'_>,
         users: &Bound<'_, PyAny>,
@@ -298,29 +298,32 @@ impl Ratings {
         values: PyReadonlyArray1<'_, f32>,
         average: bool,
         known: Option<&Pmf>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<Self> {
         let (users, items) = (Names::new(users)?, Names::new(items)?);
-        Self::built(py, users, items, values.as_slice()?.to_vec(), average, known)
+        let weights = weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose()?;
+        Self::built(py, (users, items), values.as_slice()?.to_vec(), weights, average, known)
     }
 
     /// Of a data frame that exports an Arrow stream, by the names of its columns.
     #[staticmethod]
-    #[pyo3(signature = (frame, columns, average, known=None))]
+    #[pyo3(signature = (frame, columns, average, known=None, weight=None))]
     fn from_arrow(
         py: Python<'_>,
         frame: &Bound<'_, PyAny>,
         columns: (String, String, String),
         average: bool,
         known: Option<&Pmf>,
+        weight: Option<String>,
     ) -> PyResult<Self> {
-        let (users, items, values) = arrow::ratings(frame, &columns)?;
-        Self::built(py, users, items, values, average, known)
+        let ratings = arrow::ratings(frame, &columns, weight.as_ref())?;
+        Self::built(py, ratings.ids, ratings.values, ratings.weights, average, known)
     }
 
     /// Of a sparse matrix by rows. Row i is user `first_user` + i; all rows and columns are there, rated or
     /// not, and the users that a model knows before them.
     #[staticmethod]
-    #[pyo3(signature = (starts, columns, values, n_items, first_user=0))]
+    #[pyo3(signature = (starts, columns, values, n_items, first_user=0, weights=None))]
     fn from_csr(
         py: Python<'_>,
         starts: PyReadonlyArray1<'_, i64>,
@@ -328,8 +331,10 @@ impl Ratings {
         values: PyReadonlyArray1<'_, f32>,
         n_items: usize,
         first_user: usize,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<Self> {
         let starts = starts.as_slice()?;
+        let weights = weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose()?;
         let (columns, values) = (columns.as_slice()?.to_vec(), values.as_slice()?.to_vec());
         let n_users = first_user + starts.len().saturating_sub(1);
         let data = computed(py, 1, || {
@@ -342,7 +347,7 @@ impl Ratings {
                 .collect();
             let ids = |n: usize| (0..n as i64).collect::<Ids>();
             let (users, items) = (ids(n_users), ids(n_items));
-            lehr::data::Ratings::new(users, items, user, columns, values, Duplicates::Refuse)
+            made(users, items, user, columns, values, weights, Duplicates::Refuse)
         })?;
         Ok(Ratings { data: Arc::new(data), source: None })
     }
@@ -371,9 +376,9 @@ impl Ratings {
 impl Ratings {
     fn built(
         py: Python<'_>,
-        users: Names,
-        items: Names,
+        (users, items): (Names, Names),
         values: Vec<f32>,
+        weights: Option<Vec<f32>>,
         average: bool,
         known: Option<&Pmf>,
     ) -> PyResult<Self> {
@@ -383,8 +388,30 @@ impl Ratings {
             let (mut user_ids, mut item_ids) = (ids(Side::User), ids(Side::Item));
             let user = users.numbered(&mut user_ids);
             let item = items.numbered(&mut item_ids);
-            lehr::data::Ratings::new(user_ids, item_ids, user, item, values, duplicates)
+            made(user_ids, item_ids, user, item, values, weights, duplicates)
         })?;
         Ok(Ratings { data: Arc::new(data), source: None })
+    }
+}
+
+/// Ratings with weights, or without.
+fn made(
+    users: Ids,
+    items: Ids,
+    user: Vec<u32>,
+    item: Vec<u32>,
+    values: Vec<f32>,
+    weights: Option<Vec<f32>>,
+    duplicates: Duplicates,
+) -> lehr::Result<lehr::data::Ratings> {
+    use lehr::data::Ratings;
+    match weights {
+        None => Ratings::new(users, items, user, item, values, duplicates),
+        Some(_) if duplicates == Duplicates::Mean => Err(lehr::Error::config(
+            "duplicates",
+            "mean",
+            "ratings with weights are not averaged; keep one rating of each pair",
+        )),
+        Some(weights) => Ratings::weighted(users, items, user, item, values, weights),
     }
 }

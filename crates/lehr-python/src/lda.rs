@@ -74,7 +74,10 @@ impl Lda {
         let (model, lambda) = (&self.fitted.model, self.fitted.lambda());
         let out = PyDict::new(py);
         set(&out, "alpha", model.alpha(lambda).to_vec())?;
-        out.set_item("eta", model.eta(lambda))?;
+        match model.word_eta() {
+            None => out.set_item("eta", model.eta(lambda))?,
+            Some(each) => set(&out, "eta", each.to_vec())?,
+        }
         set(&out, "word_counts", model.word_counts().to_vec())?;
         out.set_item("topic_names", model.topic_names().to_vec())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;

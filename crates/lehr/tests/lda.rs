@@ -156,7 +156,7 @@ fn the_bound_of_three_documents_from_first_principles() {
                 let expected = brute_force(&texts, &vec![alpha; n_topics], eta, &lambda);
                 for (exact, limit) in [(true, 1e-9), (false, 1e-5)] {
                     let params = LdaParams {
-                        alpha: Some(alpha),
+                        alpha: Some(alpha.into()),
                         eta: Some(eta),
                         exact,
                         ..LdaParams::fixed(n_topics)
@@ -199,7 +199,7 @@ fn the_bound_of_warm_batch_steps_never_falls() {
             ] {
                 for (exact, limit) in [(true, 1e-10), (false, 1e-6)] {
                     let params = LdaParams {
-                        alpha: Some(alpha),
+                        alpha: Some(alpha.into()),
                         learn_alpha: Some(learn_alpha),
                         learn_eta: Some(learn_eta),
                         exact,
@@ -243,7 +243,7 @@ fn shortcuts_cost_little_of_the_bound() {
     let docs = realistic();
     let per_word = |bounds: &[f64]| bounds.iter().sum::<f64>() / docs.tokens();
     for alpha in [0.02, 0.05, 0.1] {
-        let params = LdaParams { alpha: Some(alpha), ..LdaParams::fixed(50) };
+        let params = LdaParams { alpha: Some(alpha.into()), ..LdaParams::fixed(50) };
         let fast = lda(params.clone(), &docs);
         let exact = LdaParams { exact: true, ..params };
         let strict = LdaParams { local_tol: 1e-9, local_iterations: 5000, ..exact.clone() };
@@ -417,7 +417,7 @@ fn moments_of_noisy_statistics() {
 
 /// One training pass and one evaluation are finite; gamma sums to alpha plus the words.
 fn check_finite(what: &str, docs: &Docs, params: LdaParams) {
-    let alpha = params.start_alpha() * params.topics as f64;
+    let alpha: f64 = params.start_alpha().iter().sum();
     let (topics, exact) = (params.topics, params.exact);
     let model = lda(params, docs);
     let lambda = start(&model, docs);
@@ -460,7 +460,8 @@ fn data_at_the_edge() {
     for (what, docs, topics) in cases {
         for exact in [true, false] {
             for alpha in [0.01, 1.0] {
-                let params = LdaParams { exact, alpha: Some(alpha), ..LdaParams::fixed(topics) };
+                let params =
+                    LdaParams { exact, alpha: Some(alpha.into()), ..LdaParams::fixed(topics) };
                 check_finite(&format!("{what}, alpha {alpha}, exact {exact}"), &docs, params);
             }
         }
@@ -571,7 +572,7 @@ fn warm_starts_take_fewer_iterations() {
 fn learned_priors_tell_what_was_planted() {
     let planted = [1.5, 0.6, 0.25, 0.1, 0.05];
     let docs = documents(&block_topics(5, 12), &planted, 800, 60, 13);
-    let base = LdaParams { alpha: Some(0.3), ..LdaParams::fixed(5) };
+    let base = LdaParams { alpha: Some(0.3.into()), ..LdaParams::fixed(5) };
     let config = FitConfig { steps: Some(60), tol: 0.0, n_init: 3, ..FitConfig::default() };
     let plain = fitted(&lda(base.clone(), &docs), &docs, None, &config).0;
     for batch in [None, Some(200)] {
@@ -608,7 +609,7 @@ fn held_out_scores_by_hand() {
     let (alpha, eta) = (0.4, 0.2);
     let lambda = [[3.0, 2.0, 0.5, 0.2], [0.3, 1.0, 4.0, 0.2]];
     let params =
-        LdaParams { alpha: Some(alpha), eta: Some(eta), exact: true, ..LdaParams::fixed(2) };
+        LdaParams { alpha: Some(alpha.into()), eta: Some(eta), exact: true, ..LdaParams::fixed(2) };
     let params = LdaParams { local_tol: 1e-12, local_iterations: 5000, ..params };
     let model = lda(params, &train);
     let table = Table::from_values(4, 2, (0..8).map(|i| lambda[i % 2][i / 2]).collect()).unwrap();
@@ -687,7 +688,8 @@ fn no_word_is_lost_when_its_topics_have_died() {
         let mut warm = vec![0.01f32; n_topics];
         warm[0] = 6.01;
         for exact in [true, false] {
-            let params = LdaParams { alpha: Some(0.01), exact, ..LdaParams::fixed(n_topics) };
+            let params =
+                LdaParams { alpha: Some(0.01.into()), exact, ..LdaParams::fixed(n_topics) };
             let model = lda(params, &docs);
             for warm in [&[][..], &warm] {
                 let (gamma, _) = local(&model, &docs, &lambda, false, warm);

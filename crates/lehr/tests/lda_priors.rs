@@ -48,7 +48,7 @@ fn learned_priors_come_back_from_where_nobody_would_begin() {
         for learn_alpha in [LearnAlpha::Asymmetric, LearnAlpha::Symmetric] {
             for (alpha, eta) in [(5.0, 3.0), (0.001, 0.001)] {
                 let params = LdaParams {
-                    alpha: Some(alpha),
+                    alpha: Some(alpha.into()),
                     eta: Some(eta),
                     learn_alpha: Some(learn_alpha),
                     ..LdaParams::new(8)

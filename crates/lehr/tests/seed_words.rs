@@ -4,10 +4,10 @@ mod common;
 
 use std::path::PathBuf;
 
+use common::topics_by_hand::by_hand;
 use common::{bits, dirichlet, documents, rng};
 use lehr::data::Docs;
 use lehr::fit::{State, bound};
-use lehr::math::special::{digamma, ln_gamma};
 use lehr::model::Model;
 use lehr::models::lda::{SeedTopic, SeedWord, SeedWords};
 use lehr::models::{Lda, LdaParams, Stored};
@@ -40,46 +40,6 @@ fn tiny() -> Docs {
     named(&Docs::from_rows(rows, 6).unwrap())
 }
 
-/// E_q[ln p(x) - ln q(x)] of x ~ Dirichlet(prior), q = Dirichlet(a).
-fn divergence(prior: &[f64], a: &[f64]) -> f64 {
-    let total: f64 = a.iter().sum();
-    let mut sum = ln_gamma(prior.iter().sum()) - ln_gamma(total);
-    for (&p, &a) in prior.iter().zip(a) {
-        sum += ln_gamma(a) - ln_gamma(p) + (p - a) * (digamma(a) - digamma(total));
-    }
-    sum
-}
-
-/// The bound of topics `q` (rows of parameters) under their priors, gamma of each document at its fixed point.
-fn by_hand(docs: &Docs, alpha: f64, priors: &[Vec<f64>], q: &[Vec<f64>]) -> f64 {
-    let k = q.len();
-    let b: Vec<Vec<f64>> = q
-        .iter()
-        .map(|row| {
-            let total = digamma(row.iter().sum());
-            row.iter().map(|&x| (digamma(x) - total).exp()).collect()
-        })
-        .collect();
-    let mut sum: f64 = priors.iter().zip(q).map(|(prior, q)| divergence(prior, q)).sum();
-    for n in 0..docs.n_items() {
-        let mut gamma = vec![1.0; k];
-        let mut words = 0.0;
-        for _ in 0..20_000 {
-            let total = digamma(gamma.iter().sum());
-            let theta: Vec<f64> = gamma.iter().map(|&g| (digamma(g) - total).exp()).collect();
-            (gamma, words) = (vec![alpha; k], 0.0);
-            for entry in docs.doc(n) {
-                let (w, count) = (entry.word as usize, f64::from(entry.count));
-                let z: f64 = (0..k).map(|j| theta[j] * b[j][w]).sum();
-                (0..k).for_each(|j| gamma[j] += count * theta[j] * b[j][w] / z);
-                words += count * z.ln();
-            }
-        }
-        sum += words + divergence(&vec![alpha; k], &gamma);
-    }
-    sum
-}
-
 #[test]
 fn the_bound_is_that_of_the_seeded_prior() {
     let docs = tiny();
@@ -107,7 +67,7 @@ fn the_bound_is_that_of_the_seeded_prior() {
     let q: Vec<Vec<f64>> = components.chunks_exact(6).map(<[f64]>::to_vec).collect();
     let (found, expected) = (
         bound(&lda, &state.lambda, &mut Threads::new(&lda, &docs)).unwrap(),
-        by_hand(&docs, lda.params().start_alpha(), &priors, &q),
+        by_hand(&docs, &lda.params().start_alpha(), &priors, &q),
     );
     assert!((found - expected).abs() < 1e-7 * expected.abs(), "{found} by hand {expected}");
     // The prior alone: nothing is learned from no documents.
@@ -328,6 +288,7 @@ fn files_say_where_they_are_wrong() {
         (b"a: b\n: goal", "line 2: has no name"),
         (b"a:  , ,", "line 1: has no words"),
         (b"{\"a\": 3}", "must be an object of names and lists of words"),
+        (b"{\"a\": [\"x\", 3]}", "expected a list of words"),
         (b"a: \xff", "is not UTF-8"),
     ] {
         let said = read(text).unwrap_err();

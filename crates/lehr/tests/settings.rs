@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lehr::FitConfig;
 use lehr::data::{Duplicates, Ids, Ratings};
-use lehr::models::lda::SeedWords;
+use lehr::models::lda::{SeedWords, WordEta};
 use lehr::models::mixture::{Defaults, StartUnits};
 use lehr::models::{
     Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams, ReadOptions, Shipped, TABLES,
@@ -55,6 +55,7 @@ impl Full for Lda {
         LdaParams {
             seed_topics: Some("topics.csv".into()),
             seed_words: Some(SeedWords::File("seeds.txt".into())),
+            word_eta: Some(WordEta::File("eta.txt".into())),
             seed_strength: Some(1.0),
             ..LdaParams::new(1)
         }

@@ -104,8 +104,8 @@ impl Alive {
             let (death, gamma) = (self.death[j], self.gamma[j]);
             self.death[kept] = death;
             self.gamma[kept] = gamma;
-            let is_last = kept == 0 && j + 1 == n;
-            kept += usize::from(!(gamma < death) | is_last);
+            let (dies, is_last) = (gamma < death, kept == 0 && j + 1 == n);
+            kept += usize::from(!dies | is_last);
         }
         for j in kept..n {
             self.alpha[j] = 0.0;

@@ -8,6 +8,8 @@ pub struct Grouped {
     starts: Vec<usize>,
     others: Vec<u32>,
     values: Vec<f32>,
+    /// How much each counts; empty if each counts once.
+    weights: Vec<f32>,
 }
 
 /// More parts than this would read the input more often than is worth it.
@@ -33,7 +35,7 @@ impl Grouped {
             let rows = starts.windows(2).map(|pair| &others[pair[0]..pair[1]]);
             rows.into_iter().all(|row| row.windows(2).all(|pair| pair[0] < pair[1]))
         };
-        (fits && sorted()).then_some(Grouped { starts, others, values })
+        (fits && sorted()).then_some(Grouped { starts, others, values, weights: Vec::new() })
     }
 
     /// How many rows, those without ratings too.
@@ -56,6 +58,32 @@ impl Grouped {
         &self.values
     }
 
+    /// How much every rating counts; empty if each counts once.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// How much the ratings of a row count; empty if each counts once.
+    pub fn weights_of(&self, row: usize) -> &[f32] {
+        match self.weights.is_empty() {
+            true => &[],
+            false => &self.weights[self.starts[row]..self.starts[row + 1]],
+        }
+    }
+
+    /// The same ratings with these weights, in their order; `None` if they are not as many, or one is not positive and
+    /// finite. None at all are no weights.
+    pub(crate) fn with_weights(self, weights: Vec<f32>) -> Option<Self> {
+        let fits = weights.is_empty() || weights.len() == self.values.len();
+        let valid = weights.iter().all(|&weight| weight > 0.0 && weight.is_finite());
+        (fits && valid).then_some(Grouped { weights, ..self })
+    }
+
+    /// The weights in the place of the ratings.
+    fn of_weights(&self) -> Self {
+        Grouped { values: self.weights.clone(), weights: Vec::new(), ..self.clone() }
+    }
+
     /// One row: the other sides, rising, and the values.
     ///
     /// # Panics
@@ -72,6 +100,7 @@ impl Grouped {
             starts: starts(n_rows, row),
             others: vec![0; row.len()],
             values: vec![0.0; row.len()],
+            weights: Vec::new(),
         };
         sorted.scatter(|from, to, part| {
             for (i, &row) in row.iter().enumerate() {
@@ -89,8 +118,12 @@ impl Grouped {
             starts: starts(n_others, &self.others),
             others: vec![0; self.others.len()],
             values: vec![0.0; self.others.len()],
+            weights: Vec::new(),
         };
         turned.fill_from(self);
+        if !self.weights.is_empty() {
+            turned.weights = self.of_weights().transpose(n_others).values;
+        }
         turned
     }
 
@@ -130,12 +163,12 @@ impl Grouped {
         drop(row);
         other.shrink_to_fit();
         value.shrink_to_fit();
-        Grouped { starts, others: other, values: value }
+        Grouped { starts, others: other, values: value, weights: Vec::new() }
     }
 
     /// Sorts every row by its other sides, equal ones in the order of the input; the first of these, if there are any.
     pub(super) fn sort_rows(&mut self) -> Option<Repeated> {
-        let Grouped { starts, others, values } = self;
+        let Grouped { starts, others, values, .. } = self;
         let mut spans = spans(starts, others, values);
         let found: Vec<Option<Repeated>> = spans.par_iter_mut().map(Span::sort_rows).collect();
         found.into_iter().flatten().next()
@@ -144,7 +177,7 @@ impl Grouped {
     /// Fills the rows from the left. Every thread goes over the whole input and takes the rows of
     /// its own part, so the result does not depend on their number.
     fn scatter(&mut self, fill: impl Fn(usize, usize, &mut Part<'_>) + Sync) {
-        let Grouped { starts, others, values } = self;
+        let Grouped { starts, others, values, .. } = self;
         spans(starts, others, values).into_par_iter().for_each(|span| {
             let Span { from, starts, others, values } = span;
             let next = starts[..starts.len() - 1].iter().map(|start| start - starts[0]).collect();
@@ -203,6 +236,10 @@ impl Grouped {
                 .collect(),
             others: places.iter().map(|&place| self.others[place as usize]).collect(),
             values: places.iter().map(|&place| self.values[place as usize]).collect(),
+            weights: match self.weights.is_empty() {
+                true => Vec::new(),
+                false => places.iter().map(|&place| self.weights[place as usize]).collect(),
+            },
         }
     }
 }

@@ -27,4 +27,4 @@ pub(crate) use ids::integer;
 pub(crate) use mapped::{Mapped, Precision, map};
 pub(crate) use parted::Parted;
 pub(crate) use points::{first_infinite, first_not_finite, weight_fault};
-pub(crate) use ratings::Refused;
+pub(crate) use ratings::{Refused, WEIGHTS, is_weight};

@@ -135,6 +135,62 @@ impl Ratings {
         })
     }
 
+    /// The same with a weight for each rating: y ~ N(expected, sigma^2 / weight), so that one of weight 2 counts like
+    /// two that agree. Weights are positive; pairs that are rated more than once are refused.
+    ///
+    /// ```
+    /// use lehr::data::{Ids, Ratings, Side};
+    ///
+    /// let (users, items): (Ids, Ids) = ((0..2).collect(), (0..1).collect());
+    /// let ratings =
+    ///     Ratings::weighted(users, items, vec![1, 0], vec![0, 0], vec![4.0, 1.0], vec![0.5, 1.0])?;
+    /// assert_eq!(ratings.side(Side::Item).weights_of(0), [1.0, 0.5]);
+    /// assert_eq!(ratings.mean(), 2.0);
+    /// # Ok::<(), lehr::Error>(())
+    /// ```
+    pub fn weighted(
+        users: Ids,
+        items: Ids,
+        user: Vec<u32>,
+        item: Vec<u32>,
+        value: Vec<f32>,
+        weight: Vec<f32>,
+    ) -> Result<Self> {
+        let (order, n) = ((user.clone(), item.clone()), value.len());
+        let built = Self::new(users, items, user, item, value, Duplicates::Refuse)?;
+        if weight.len() != n {
+            let what = format!("{} weights are not those of {n} ratings", weight.len());
+            return Err(Error::data(format!("{what}; give one for each")));
+        }
+        if let Some(i) = weight.iter().position(|weight| !is_weight(*weight)) {
+            return Err(Error::data(format!(
+                "rating {} (user {}, item {}) has weight {}; {WEIGHTS}",
+                i + 1,
+                built.users.get(order.0[i] as usize),
+                built.items.get(order.1[i] as usize),
+                weight[i]
+            )));
+        }
+        Ok(built.weigh(order.0, order.1, weight))
+    }
+
+    /// The same with weights that stand in the order of these users and items, each pair of which is there once.
+    pub(crate) fn weigh(self, user: Vec<u32>, item: Vec<u32>, weight: Vec<f32>) -> Self {
+        let (users, items) = (Arc::clone(&self.users), Arc::clone(&self.items));
+        let sorted =
+            Self::build(users, items, user, item, weight, Duplicates::Refuse).map(|sorted| {
+                let weights = sorted.by_user.values().to_vec();
+                Arc::unwrap_or_clone(self.by_user).with_weights(weights)
+            });
+        let by_user = sorted.ok().flatten().expect("these are the pairs of the ratings");
+        Self::of_users(self.users, self.items, by_user)
+    }
+
+    /// Whether ratings have weights.
+    pub fn is_weighted(&self) -> bool {
+        !self.by_user.weights().is_empty()
+    }
+
     pub(crate) fn build(
         users: Arc<Ids>,
         items: Arc<Ids>,
@@ -185,9 +241,17 @@ impl Ratings {
         by_item: Grouped,
         n_averaged: usize,
     ) -> Self {
-        let n = by_user.values().len().max(1) as f64;
+        let weights = by_user.weights();
+        let n = match weights {
+            [] => by_user.values().len().max(1) as f64,
+            weights => weights.iter().map(|&weight| f64::from(weight)).sum(),
+        };
         let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
-            by_user.values().iter().map(|&value| of(f64::from(value))).sum()
+            let values = by_user.values().iter().map(|&value| of(f64::from(value)));
+            match weights {
+                [] => values.sum(),
+                weights => values.zip(weights).map(|(x, &weight)| x * f64::from(weight)).sum(),
+            }
         };
         let mean = sum(&|value| value) / n;
         let variance = sum(&|value| (value - mean).powi(2)) / n;
@@ -237,12 +301,12 @@ impl Ratings {
         }
     }
 
-    /// The mean of all ratings; 0 if there are none.
+    /// The mean of all ratings, by their weights; 0 if there are none.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The mean squared distance of all ratings from their mean; 0 if there are none.
+    /// The mean squared distance of all ratings from their mean, by their weights; 0 if there are none.
     pub fn variance(&self) -> f64 {
         self.variance
     }
@@ -288,6 +352,7 @@ impl Ratings {
             values.iter().zip(&mut block).for_each(|(value, place)| *place = value + 0.0);
             hash.update(bytemuck::cast_slice(&block[..values.len()]));
         }
+        hash.update(bytemuck::cast_slice(self.by_user.weights()));
         format!("{:032x}", hash.digest128())
     }
 }
@@ -340,6 +405,15 @@ impl FromFile for Ratings {
         }
         counts
     }
+}
+
+/// What a weight may be.
+pub(crate) const WEIGHTS: &str =
+    "a weight must be positive and finite; leave out ratings that do not count";
+
+/// Whether a number is a weight.
+pub(crate) fn is_weight(x: f32) -> bool {
+    x > 0.0 && x.is_finite()
 }
 
 fn check(users: &Ids, items: &Ids, user: &[u32], item: &[u32], value: &[f32]) -> Result<()> {

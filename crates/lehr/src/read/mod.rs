@@ -20,6 +20,7 @@ mod pipe;
 mod ratings;
 mod records;
 mod seed_words;
+mod word_numbers;
 mod select;
 mod source;
 mod text_columns;
@@ -54,6 +55,7 @@ pub use seed_words::seed_words;
 pub use text_columns::{TextColumn, text_columns};
 pub use titles::titles;
 pub use topic_table::topic_table;
+pub use word_numbers::word_numbers;
 
 /// Which columns of a file are the data, and how its first line is meant.
 ///

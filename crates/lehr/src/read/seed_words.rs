@@ -91,14 +91,14 @@ fn json(path: &Path, text: &str) -> Result<Vec<SeedTopic>> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a list of words, or an object of words and strengths")]
 enum Words {
     List(Vec<String>),
     Strengths(Named<f64>),
 }
 
 /// The members of an object in the order in which they stand, which numbers the topics.
-struct Named<T>(Vec<(String, T)>);
+pub(super) struct Named<T>(pub Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -394,7 +394,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-fn parses<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
+pub(crate) fn parses<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
     text.parse::<T>().map(drop)
 }
 

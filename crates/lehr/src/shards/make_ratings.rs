@@ -31,6 +31,13 @@ pub fn make_ratings(
     n_shards: usize,
     folder: &Path,
 ) -> Result<ShardFolder> {
+    if let Some(weight) = &options.weight {
+        return Err(Error::config(
+            "weight",
+            weight,
+            "shards have no room for weights; leave it out",
+        ));
+    }
     let mut making = Making::begin(folder)?;
     if files.is_empty() {
         return Err(Error::data("there are no files to make shards of"));

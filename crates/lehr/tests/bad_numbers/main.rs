@@ -296,7 +296,7 @@ fn topics_stay_in_their_domain() {
                 return "refused: the data";
             };
             let params = LdaParams {
-                alpha: alpha.map(|e| 10f64.powf(e)),
+                alpha: alpha.map(|e| 10f64.powf(e).into()),
                 eta: Some(10f64.powf(eta)),
                 learn_alpha: Some(learn_alpha),
                 learn_eta: Some(learn_eta),

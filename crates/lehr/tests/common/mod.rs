@@ -5,6 +5,8 @@
 #[path = "../../examples/bernoulli.rs"]
 pub mod bernoulli;
 pub mod bits_of;
+pub mod pairs_by_hand;
+pub mod topics_by_hand;
 
 use lehr::data::{Docs, Duplicates, Ids, Points, Ratings, Side};
 use lehr::fit::Observation;

@@ -164,10 +164,10 @@ impl Served for Lda {
         let params = &run.config.params;
         let lambda = &run.saved.model_state().lambda;
         let mut text = format!(
-            "lda with {}, {}, eta {}",
+            "lda with {}, {}, {}",
             counted(params.topics as u64, "topic"),
             alpha(run, lambda),
-            rounded(run.model.eta(lambda), 4)
+            eta(run, lambda)
         );
         if params.learns_eta() {
             text += " (learned)";
@@ -282,12 +282,24 @@ fn alpha(run: &OpenRun<Lda>, lambda: &Lambda) -> String {
     let (least, most) =
         alpha.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
     match run.config.params.learned_alpha() {
+        LearnAlpha::No if least < most => {
+            format!("alpha {} to {}", rounded(least, 4), rounded(most, 4))
+        }
         LearnAlpha::No => format!("alpha {}", rounded(most, 4)),
         LearnAlpha::Symmetric => format!("alpha {} (learned)", rounded(most, 4)),
         LearnAlpha::Asymmetric => {
             format!("alpha {} to {} (learned)", rounded(least, 4), rounded(most, 4))
         }
     }
+}
+
+/// Eta in words.
+fn eta(run: &OpenRun<Lda>, lambda: &Lambda) -> String {
+    let Some(each) = run.model.word_eta() else {
+        return format!("eta {}", rounded(run.model.eta(lambda), 4));
+    };
+    let most = each.iter().copied().fold(0.0, f64::max);
+    format!("eta {} to {} by word", rounded(run.model.eta(lambda), 4), rounded(most, 4))
 }
 
 type Measures = std::collections::BTreeMap<String, f64>;

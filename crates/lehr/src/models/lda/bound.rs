@@ -41,6 +41,14 @@ pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
                 for w in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_words) {
                     stop::check();
                     lambda.read(w, &prior, row);
+                    let more = lda.more_of(w);
+                    let (eta, ln_gamma_eta) = match more > 0.0 {
+                        true => (eta + more, ln_gamma(eta + more)),
+                        false => (eta, ln_gamma_eta),
+                    };
+                    if more > 0.0 {
+                        row.iter_mut().for_each(|x| *x += more);
+                    }
                     // The terms of seed words have another prior; what is left of their topics then adds nothing.
                     for &(_, topic, c) in lda.added(w) {
                         let k = topic as usize;
@@ -60,7 +68,7 @@ pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
             },
         )
         .collect();
-    let of_prior = match lda.has_seeds() {
+    let of_prior = match lda.adds() {
         false => n_topics as f64 * ln_gamma(n_words as f64 * eta),
         true => lda.added_totals().iter().map(|c| ln_gamma(n_words as f64 * eta + c)).sum(),
     };

@@ -76,7 +76,7 @@ pub(super) fn refresh(
         }
         for (i, slot) in chunk.range().enumerate() {
             lambda.prefetch(rows.row((slot + AHEAD).min(last)));
-            if !lda.added(rows.row(slot)).is_empty() {
+            if lda.adds_to(rows.row(slot)) {
                 let (prior, mut row) = (vec![eta; n_topics], vec![0.0; n_topics]);
                 lda.read_word(lambda, rows.row(slot), &prior, &mut row);
                 chunk.fill_row(lda.isa, i, &row, Decay { p: 1.0, eta }, &inverse);

@@ -1,6 +1,6 @@
 //! Learning the priors: alpha from the documents, eta from the topics.
 
-use super::{Lda, LdaParams, LearnAlpha, bound, split_hyper};
+use super::{Lda, LearnAlpha, bound, split_hyper};
 use crate::family::dirichlet;
 use crate::lambda::Lambda;
 use crate::model::HyperStep;
@@ -13,10 +13,10 @@ const ETA_PASSES: usize = 10;
 const ETA_TOL: f64 = 0.01;
 
 /// The hyperparameters at the start: eta, alpha, and the E ln theta that this alpha expects.
-pub(super) fn start(params: &LdaParams) -> Vec<f64> {
-    let alpha = vec![params.start_alpha(); params.topics];
+pub(super) fn start(lda: &Lda) -> Vec<f64> {
+    let alpha = lda.params.start_alpha();
     let means = dirichlet::expected_ln(&alpha);
-    [vec![params.start_eta()], alpha, means].concat()
+    [vec![lda.base_eta()], alpha, means].concat()
 }
 
 /// Learns what the settings ask for.

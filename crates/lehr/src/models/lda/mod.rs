@@ -13,6 +13,7 @@
 //! A batch touches the words it has; all other rows of lambda decay lazily.
 
 mod params;
+mod priors;
 mod expect;
 mod lists;
 mod local;
@@ -32,11 +33,13 @@ pub use expect::Expect;
 pub use local::{Documents, Scratch};
 pub(super) use params::TABLES;
 pub use params::{FIT, LdaParams, LearnAlpha, Priors, SETTINGS};
+pub use priors::{Alpha, WordEta};
 pub use readout::Topic;
 pub use score::{DocScores, Rounded};
 pub use seed_words::{SeedPrior, SeedTopic, SeedWord, SeedWords};
 pub use stored::Frozen;
 
+use self::priors::WordPrior;
 use crate::data::{Docs, Vocabulary};
 use crate::lambda::Lambda;
 use crate::math::kernels::{Isa, RowFormat};
@@ -84,6 +87,8 @@ pub struct Lda {
     seeds: Option<start::Seeds>,
     /// What seed words add to eta.
     seed_prior: Option<SeedPrior>,
+    /// Eta of every word, if it is not the same for all.
+    word_prior: Option<WordPrior>,
     isa: Isa,
 }
 
@@ -107,9 +112,10 @@ impl Lda {
             Some(path) => Some(start::Seeds::read(path, &params, &vocabulary)?),
         };
         let seed_prior = SeedPrior::new(&params, &vocabulary, &word_counts)?;
+        let word_prior = WordPrior::new(&params, &vocabulary)?;
         let n_docs = docs.n_items();
         let isa = Isa::detect();
-        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, seed_prior, isa })
+        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, seed_prior, word_prior, isa })
     }
 
     /// The same model computing with another instruction set, for comparisons.
@@ -137,9 +143,19 @@ impl Lda {
         split_hyper(&lambda.hyper).1
     }
 
-    /// Eta, as it is.
+    /// Eta, as it is; the smallest, if words have their own.
     pub fn eta(&self, lambda: &Lambda) -> f64 {
         lambda.hyper[0]
+    }
+
+    /// Eta of every word, if it is not the same for all.
+    pub fn word_eta(&self) -> Option<&[f64]> {
+        self.word_prior.as_ref().map(|prior| &prior.eta[..])
+    }
+
+    /// Eta at the start; the smallest, if words have their own.
+    fn base_eta(&self) -> f64 {
+        self.word_prior.as_ref().map_or_else(|| self.params.start_eta(), |prior| prior.base)
     }
 
     fn tokens(&self) -> f64 {
@@ -214,7 +230,7 @@ impl Model for Lda {
     }
 
     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
-        let floor = MARGIN * self.params.start_eta().min(1.0);
+        let floor = MARGIN * self.base_eta().min(1.0);
         // No early exit, so that the loop vectorises.
         lambda.iter().fold(true, |valid, &x| valid & (x > floor))
     }
@@ -256,7 +272,8 @@ impl Domain<Lda> for Lda {
     }
 
     fn above_prior(&self, _hyper: &[f64], _row: usize, lambda: &[f64]) -> bool {
-        lambda.iter().all(|&x| x >= (1.0 - 1e-9) * self.params.start_eta())
+        let least = (1.0 - 1e-9) * self.base_eta();
+        lambda.iter().all(|&x| x >= least)
     }
 
     /// A row moves on the way to its prior and more, and all priors are above the floor.
@@ -267,7 +284,7 @@ impl Domain<Lda> for Lda {
 
 impl Learn<Lda> for Lda {
     fn hyper(&self) -> Vec<f64> {
-        hyper::start(&self.params)
+        hyper::start(self)
     }
 
     fn width(&self) -> usize {

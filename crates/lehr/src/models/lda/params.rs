@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::priors::{ALLOWED, Alpha, RANGE, WordEta, check_eta};
 use super::seed_words::{SeedWords, check_strength};
 use crate::error::{advice, setting};
 use crate::read::DOCS;
 use crate::settings::Tables;
-use crate::settings::{Flag, Kind, Setting, Variant, choices};
+use crate::settings::{Flag, Kind, Setting, Variant, choices, parses};
 use crate::step::guard::Guard;
 use crate::step::schedule::Temper;
 use crate::store::path_text;
@@ -52,10 +53,10 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "alpha",
-        kind: Kind::Number,
+        kind: Kind::Schedule(parses::<Alpha>),
         value_name: "X",
         help: "The prior of a document's topics, the first value if it is learned: smaller values give fewer topics \
-               per document",
+               per document. A number for all topics, or one for each: 0.5,0.1,0.1",
         default: "1/K",
         group: MODEL,
         python: Some("doc_topic_prior"),
@@ -68,6 +69,16 @@ pub const SETTINGS: &[Setting] = &[
         help: "The prior of a topic's words, the first value if it is learned: smaller values give fewer words \
                per topic",
         default: "0.05, or less for few tokens; 0.01 with --priors fixed",
+        group: MODEL,
+        python: Some("topic_word_prior"),
+        ..Setting::BLANK
+    },
+    Setting {
+        name: "word_eta",
+        kind: Kind::Path,
+        value_name: "FILE",
+        help: "Words with an eta of their own: a line for each, 'word 0.5', or JSON, {\"word\": 0.5}. Others have \
+               --eta, and none is learned then",
         group: MODEL,
         python: Some("topic_word_prior"),
         ..Setting::BLANK
@@ -89,7 +100,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Flag::Named("learn-eta"),
         value_name: "WHETHER",
         help: "Learn eta, or not",
-        default: "yes; no with --priors fixed",
+        default: "yes; no with --priors fixed or --word-eta",
         group: MODEL,
         python: Some("learn_topic_word_prior"),
         alone: Some("yes"),
@@ -183,7 +194,7 @@ pub const FIT: &[Variant] = &[
 /// use lehr::models::lda::LearnAlpha;
 ///
 /// let params = LdaParams { eta: Some(0.1), ..LdaParams::new(20) };
-/// assert_eq!((params.start_alpha(), params.start_eta()), (1.0 / 20.0, 0.1));
+/// assert_eq!((params.start_alpha(), params.start_eta()), (vec![1.0 / 20.0; 20], 0.1));
 /// assert_eq!((params.learned_alpha(), params.learns_eta()), (LearnAlpha::Asymmetric, true));
 /// assert_eq!(LdaParams::fixed(20).learned_alpha(), LearnAlpha::No);
 /// ```
@@ -197,15 +208,18 @@ pub struct LdaParams {
     pub priors: Priors,
     /// The Dirichlet prior of a document's topics, or its first value. Default 1/K.
     #[serde(default)]
-    pub alpha: Option<f64>,
+    pub alpha: Option<Alpha>,
     /// The Dirichlet prior of a topic's words, or its first value. Default 0.05, but at least 0.01 and at most
     /// 3 % of the tokens over K V; 0.01 if priors are fixed.
     #[serde(default)]
     pub eta: Option<f64>,
+    /// Words with an eta of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word_eta: Option<WordEta>,
     /// Whether alpha is learned. Default: one for each topic, unless priors are fixed.
     #[serde(default)]
     pub learn_alpha: Option<LearnAlpha>,
-    /// Whether eta is learned. Default: yes, unless priors are fixed.
+    /// Whether eta is learned. Default: yes, unless priors are fixed or words have an eta of their own.
     #[serde(default)]
     pub learn_eta: Option<bool>,
     /// A document's local steps end when gamma changes by less than this on average.
@@ -281,6 +295,7 @@ impl LdaParams {
             priors: Priors::Learned,
             alpha: None,
             eta: None,
+            word_eta: None,
             learn_alpha: None,
             learn_eta: None,
             local_tol: default_tol(),
@@ -332,7 +347,7 @@ impl LdaParams {
 
     /// Whether eta is learned.
     pub fn learns_eta(&self) -> bool {
-        self.learn_eta.unwrap_or(self.priors == Priors::Learned)
+        self.learn_eta.unwrap_or(self.priors == Priors::Learned && self.word_eta.is_none())
     }
 
     /// Fills in what suits these priors about a fit.
@@ -345,9 +360,9 @@ impl LdaParams {
         }
     }
 
-    /// Alpha at the start, for every topic.
-    pub fn start_alpha(&self) -> f64 {
-        self.alpha.unwrap_or(1.0 / self.topics as f64)
+    /// Alpha of every topic at the start.
+    pub fn start_alpha(&self) -> Vec<f64> {
+        self.alpha.clone().unwrap_or(Alpha::All(1.0 / self.topics as f64)).of(self.topics)
     }
 
     /// Whether every setting is allowed.
@@ -356,15 +371,17 @@ impl LdaParams {
             let allowed = format!("must be between 1 and {MOST_TOPICS}");
             return Err(Error::config("topics", self.topics, allowed));
         }
-        let prior = |field: &str, value: f64| {
-            if (1e-6..=1e6).contains(&value) {
-                return Ok(());
+        if let Some(alpha) = &self.alpha {
+            alpha.check(self.topics)?;
+            if self.learned_alpha() == LearnAlpha::Symmetric && matches!(alpha, Alpha::Each(_)) {
+                let allowed = "is another number for each topic, and symmetric is one for all";
+                return Err(Error::config("alpha", alpha.to_string(), allowed));
             }
-            let allowed = "must be between 1e-6 and 1e6, usually between 0.001 and 10";
-            Err(Error::config(field, value, allowed))
-        };
-        prior("alpha", self.start_alpha())?;
-        prior("eta", self.start_eta())?;
+        }
+        if !RANGE.contains(&self.start_eta()) {
+            return Err(Error::config("eta", self.start_eta(), ALLOWED));
+        }
+        check_eta(self)?;
         if !(self.local_tol > 0.0 && self.local_tol <= 1.0) {
             let allowed = "must be positive and at most 1; 0.001 is usual";
             return Err(Error::config("local_tol", self.local_tol, allowed));

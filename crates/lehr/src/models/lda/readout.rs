@@ -70,6 +70,12 @@ impl Lda {
     pub(super) fn full(&self, lambda: &Lambda) -> Table {
         let (eta, ..) = split_hyper(&lambda.hyper);
         let mut table = lambda.current(|_, row| row.fill(eta));
+        if self.word_prior.is_some() {
+            for w in 0..table.n_rows() {
+                let more = self.more_of(w);
+                table.row_mut(w).iter_mut().for_each(|x| *x += more);
+            }
+        }
         let added = self.seed_prior.as_ref().map_or(&[][..], |seeds| &seeds.added);
         added.iter().for_each(|&(w, k, c)| table.row_mut(w as usize)[k as usize] += c);
         table

@@ -56,7 +56,7 @@ pub(super) const STRENGTH: f64 = 1.0;
 const STRENGTHS: (f64, f64) = (1e-6, 1e6);
 
 /// Unknown words that a message lists.
-const LISTED: usize = 10;
+pub(super) const LISTED: usize = 10;
 
 /// Whether a strength is allowed.
 pub(super) fn check_strength(field: &str, strength: f64) -> Result<()> {
@@ -153,9 +153,21 @@ impl SeedPrior {
 
 /// The parameters of the topics' priors and posteriors, with seed words or without.
 impl super::Lda {
-    /// Whether there are seed words.
-    pub(super) fn has_seeds(&self) -> bool {
-        self.seed_prior.is_some()
+    /// Whether anything is added to lambda.
+    pub(super) fn adds(&self) -> bool {
+        self.seed_prior.is_some() || self.word_prior.is_some()
+    }
+
+    /// Whether anything is added to a word's row.
+    #[inline]
+    pub(super) fn adds_to(&self, word: usize) -> bool {
+        self.more_of(word) > 0.0 || !self.added(word).is_empty()
+    }
+
+    /// How much more than the smallest eta a word has, whatever the topic.
+    #[inline]
+    pub(super) fn more_of(&self, word: usize) -> f64 {
+        self.word_prior.as_ref().map_or(0.0, |prior| prior.more(word))
     }
 
     /// The names that the first topics were given, if seed words gave any.
@@ -174,31 +186,41 @@ impl super::Lda {
         self.seed_prior.as_ref().map_or(&[], |seeds| seeds.of(word))
     }
 
-    /// Adds that to a row of lambda, or of eta.
+    /// Adds to a row of lambda what its word has more than others.
     #[inline]
-    pub(super) fn add_seeds(&self, word: usize, row: &mut [f64]) {
+    fn add_to(&self, word: usize, row: &mut [f64]) {
+        if self.word_prior.is_some() {
+            let more = self.more_of(word);
+            row.iter_mut().for_each(|x| *x += more);
+        }
         self.added(word).iter().for_each(|&(_, topic, c)| row[topic as usize] += c);
     }
 
     /// The other way round, for lambda that is given as a whole: at least eta is left.
     pub fn take_seeds(&self, word: usize, row: &mut [f64]) {
-        let eta = self.params.start_eta();
-        for &(_, topic, c) in self.added(word) {
-            let x = &mut row[topic as usize];
-            *x = (*x - c).max(eta.min(*x));
+        let eta = self.base_eta();
+        let take = |x: &mut f64, c: f64| *x = (*x - c).max(eta.min(*x));
+        let more = self.more_of(word);
+        if more > 0.0 {
+            row.iter_mut().for_each(|x| take(x, more));
         }
+        self.added(word).iter().for_each(|&(_, topic, c)| take(&mut row[topic as usize], c));
     }
 
-    /// The sum over all words of what seed words add, by topic.
+    /// The sum over all words of what is added, by topic.
     pub(super) fn added_totals(&self) -> Vec<f64> {
         let n_topics = self.params.topics;
-        self.seed_prior.as_ref().map_or_else(|| vec![0.0; n_topics], |s| s.totals(n_topics))
+        let more = self.word_prior.as_ref().map_or(0.0, |prior| prior.all_more);
+        let mut totals =
+            self.seed_prior.as_ref().map_or_else(|| vec![0.0; n_topics], |s| s.totals(n_topics));
+        totals.iter_mut().for_each(|total| *total += more);
+        totals
     }
 
     /// The sum of each topic's parameters.
     pub(super) fn topic_totals(&self, lambda: &Lambda) -> Vec<f64> {
         let mut totals = lambda.totals().to_vec();
-        if self.has_seeds() {
+        if self.adds() {
             totals.iter_mut().zip(self.added_totals()).for_each(|(total, c)| *total += c);
         }
         totals
@@ -207,7 +229,7 @@ impl super::Lda {
     /// A word's row of the topics' parameters; `prior` is room for K numbers of eta.
     pub(super) fn read_word(&self, lambda: &Lambda, word: usize, prior: &[f64], row: &mut [f64]) {
         lambda.read(word, prior, row);
-        self.add_seeds(word, row);
+        self.add_to(word, row);
     }
 
     /// By how much seed words raise the sum of digamma(lambda_kw) over all topics and words; all rows are current.
@@ -229,6 +251,22 @@ fn at(path: Option<&Path>, wrong: Advice) -> Error {
     }
 }
 
+/// The number of a word as people write it; `numbers` are those of the vocabulary's names.
+pub(super) fn number_of(
+    words: &Vocabulary,
+    numbers: &HashMap<&str, u32>,
+    word: &str,
+) -> Option<u32> {
+    match words.names() {
+        // As it is written, or as text that is read becomes words.
+        Some(_) => {
+            let known = numbers.get(word);
+            known.or_else(|| numbers.get(word.to_lowercase().as_str())).copied()
+        }
+        None => word.parse().ok().filter(|&n: &u32| (n as usize) < words.n_words()),
+    }
+}
+
 /// Seed words that are in a vocabulary.
 struct Found {
     /// Strengths by word and topic.
@@ -240,22 +278,12 @@ impl Found {
     fn of(topics: &[SeedTopic], params: &LdaParams, words: &Vocabulary) -> Result<Self, Advice> {
         check_topics(topics, params)?;
         let numbers = words.numbers();
-        let number = |word: &str| -> Option<u32> {
-            match words.names() {
-                // As it is written, or as text that is read becomes words.
-                Some(_) => {
-                    let known = numbers.get(word);
-                    known.or_else(|| numbers.get(word.to_lowercase().as_str())).copied()
-                }
-                None => word.parse().ok().filter(|&n: &u32| (n as usize) < words.n_words()),
-            }
-        };
         let usual = params.seed_strength.unwrap_or(STRENGTH);
         let mut found = Found { added: BTreeMap::new(), unknown: Vec::new() };
         for (k, topic) in topics.iter().enumerate() {
             for SeedWord { word, strength } in &topic.words {
                 let strength = strength.unwrap_or(usual);
-                let Some(w) = number(word) else {
+                let Some(w) = number_of(words, &numbers, word) else {
                     found.unknown.push(word.clone());
                     continue;
                 };

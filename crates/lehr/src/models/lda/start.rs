@@ -30,7 +30,7 @@ const SHAPE: f64 = 100.0;
 pub(super) fn fill(lda: &Lda, address: Address, lambda: &mut Table) {
     let width = lambda.width();
     let share = lda.tokens() / width as f64;
-    let eta = lda.params.start_eta();
+    let eta = lda.base_eta();
     lambda.values_mut().par_chunks_mut(width).enumerate().for_each(|(w, row)| {
         stop::check();
         let mut rng = address.rng(w as u64);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::priors::{self, WordPrior};
 use super::{Lda, LdaParams, SeedPrior, SeedWords};
 use crate::data::{Docs, Vocabulary, make_absolute};
 use crate::error::{Advice, advice, setting};
@@ -33,6 +34,9 @@ pub struct Frozen {
     /// What seed words add to eta, and the names of their topics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed_prior: Option<SeedPrior>,
+    /// Eta of every word, if it is not the same for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word_eta: Option<Vec<f64>>,
 }
 
 /// The file with the vocabulary in a run directory: a line for every word, with how often it occurs
@@ -147,7 +151,8 @@ impl Stored for Lda {
     }
 
     fn notes(&self, _names: &[String]) -> Vec<Advice> {
-        self.seed_prior.iter().filter_map(SeedPrior::note).collect()
+        let seeds = self.seed_prior.iter().filter_map(SeedPrior::note);
+        seeds.chain(self.word_prior.iter().filter_map(WordPrior::note)).collect()
     }
 
     fn params(&self) -> &LdaParams {
@@ -160,6 +165,7 @@ impl Stored for Lda {
             named: self.vocabulary.names().is_some(),
             documents: self.n_docs,
             seed_prior: self.seed_prior.clone(),
+            word_eta: self.word_eta().map(<[f64]>::to_vec),
         }
     }
 
@@ -212,7 +218,28 @@ impl Stored for Lda {
                 "they do not fit the topics and words; the configuration was changed by hand";
             return Err(Error::config("frozen", "seed words", allowed));
         }
-        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds: None, seed_prior, isa })
+        let word_prior = match frozen.word_eta {
+            None => None,
+            Some(eta) => {
+                let fits = eta.len() == frozen.words;
+                let prior = WordPrior::of(eta).filter(|_| fits);
+                Some(prior.ok_or_else(|| {
+                    let allowed =
+                        "it does not fit the vocabulary; the configuration was changed by hand";
+                    Error::config("frozen", "eta of the words", allowed)
+                })?)
+            }
+        };
+        Ok(Lda {
+            params,
+            vocabulary,
+            word_counts,
+            n_docs,
+            seeds: None,
+            seed_prior,
+            word_prior,
+            isa,
+        })
     }
 
     fn extend(&mut self, data: &Docs) -> Result<()> {
@@ -236,13 +263,15 @@ impl Stored for Lda {
         if let Some(SeedWords::File(path)) = &mut params.seed_words {
             make_absolute(path);
         }
+        priors::path_of(&mut params.word_eta).into_iter().for_each(make_absolute);
     }
 
     fn readable(&self, lambda: &Lambda) -> Vec<NamedArray> {
         let alpha = self.alpha(lambda).to_vec();
+        let eta = self.word_eta().map_or_else(|| vec![self.eta(lambda)], <[f64]>::to_vec);
         vec![
             NamedArray { name: "alpha", shape: vec![alpha.len()], values: alpha },
-            NamedArray { name: "eta", shape: vec![1], values: vec![self.eta(lambda)] },
+            NamedArray { name: "eta", shape: vec![eta.len()], values: eta },
         ]
     }
 }

@@ -26,18 +26,21 @@ impl Predictor<'_> {
     pub fn explain(&self, user: u32, items: &[u32], n: usize) -> Vec<Vec<Moved>> {
         let pmf = self.pmf;
         let (rated, values) = pmf.seen.row(user as usize);
+        let weights = pmf.seen.weights_of(user as usize);
         let natural = self.lambda.table().row(pmf.first_row(Side::User) + user as usize);
         let whole = pmf.factor_of(natural);
         // The mean of the user without each of the ratings.
         let without: Vec<Option<Vec<f64>>> = rated
             .par_iter()
             .zip(values)
+            .enumerate()
             .map_init(
                 || pmf.solver(),
-                |solver, (&item, &value)| {
+                |solver, (n, (&item, &value))| {
                     stop::check();
                     let mut rest = natural.to_vec();
-                    let part = self.of_rating(item, value);
+                    let weight = weights.get(n).map_or(1.0, |&weight| f64::from(weight));
+                    let part = self.of_rating(item, value, weight);
                     rest.iter_mut().zip(part).for_each(|(rest, part)| *rest -= part);
                     solver.solve_valid(pmf.isa, &rest).map(<[f64]>::to_vec)
                 },
@@ -63,7 +66,7 @@ impl Predictor<'_> {
     }
 
     /// What a rating has added to the natural parameters of its user.
-    fn of_rating(&self, item: u32, value: f32) -> Vec<f64> {
+    fn of_rating(&self, item: u32, value: f32, own: f64) -> Vec<f64> {
         let pmf = self.pmf;
         let (columns, shape) = (pmf.columns, Symmetric::full(pmf.columns.free()));
         let (mean, covariance) = self.item(Some(item));
@@ -71,7 +74,7 @@ impl Predictor<'_> {
         let by_noise = 1.0 / Hyper::new(&self.lambda.hyper, columns).noise();
         // The weight of the pair, and of its value; a use that was none would be a 0 of weight 1.
         let (weight, rated) = match pmf.confidence() {
-            None => (1.0, f64::from(value) - pmf.mean),
+            None => (own, own * (f64::from(value) - pmf.mean)),
             Some(confidence) => {
                 let more = confidence * f64::from(value);
                 (more, 1.0 + more)

@@ -106,25 +106,36 @@ impl Pmf {
 
     /// What each user has rated, the new ratings included.
     fn seen_with(&self, ratings: &Ratings, n_items: usize) -> Grouped {
-        let new = ratings.side(Side::User);
+        let new: &Grouped = ratings.side(Side::User);
         let (mut starts, mut others, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut weights = Vec::new();
         for row in 0..new.n_rows() {
-            let mut all: Vec<(u32, f32)> = Vec::new();
-            let mut add = |(others, values): (&[u32], &[f32])| {
-                all.extend(others.iter().copied().zip(values.iter().copied()));
+            let mut all: Vec<(u32, f32, f32)> = Vec::new();
+            let mut add = |of: &Grouped| {
+                let ((others, values), weights) = (of.row(row), of.weights_of(row));
+                let ratings = others.iter().zip(values).enumerate();
+                all.extend(ratings.map(|(n, (&other, &value))| {
+                    (other, value, weights.get(n).copied().unwrap_or(1.0))
+                }));
             };
             // A pair that is known keeps its first rating, which comes first.
             if row < self.seen.n_rows() {
-                add(self.seen.row(row));
+                add(&self.seen);
             }
-            add(new.row(row));
-            all.sort_by_key(|&(other, _)| other);
-            all.dedup_by_key(|&mut (other, _)| other);
-            others.extend(all.iter().map(|&(other, _)| other));
-            values.extend(all.iter().map(|&(_, value)| value));
+            add(new);
+            all.sort_by_key(|&(other, ..)| other);
+            all.dedup_by_key(|&mut (other, ..)| other);
+            others.extend(all.iter().map(|&(other, ..)| other));
+            values.extend(all.iter().map(|&(_, value, _)| value));
+            weights.extend(all.iter().map(|&(.., weight)| weight));
             starts.push(others.len());
         }
-        Grouped::new(starts, others, values, n_items).expect("rows that rise and are in range")
+        if [&*self.seen, new].iter().all(|ratings| ratings.weights().is_empty()) {
+            weights.clear();
+        }
+        Grouped::new(starts, others, values, n_items)
+            .and_then(|seen| seen.with_weights(weights))
+            .expect("rows that rise and are in range")
     }
 
     fn fold_naturals(&self, lambda: &Lambda, ratings: &Ratings) -> Naturals {

@@ -129,6 +129,7 @@ fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_, Pmf>
     let (columns, raw) = (pmf.columns, step.raw);
     let (width, first_row) = (columns.raw_width(), pmf.first_row(Side::Item));
     // With implicit feedback every pair counts.
+    let weighted = !pmf.seen.weights().is_empty();
     let n_pairs = pmf.confidence().map(|_| pmf.n_rows_of(Side::User) as f64);
     let parts: Vec<(f64, f64)> = raw
         .values()
@@ -146,6 +147,8 @@ fn squared_error<R: Real>(pmf: &Pmf, items: &Slabs<R>, step: &HyperStep<'_, Pmf>
                 items.gather(raw.rows.row(slot) - first_row, &mut own);
                 // Statistics carry N/|S| of their row; a rating counts once.
                 let (scale, n) = match n_pairs {
+                    // Their totals are those of the weights.
+                    None if weighted => (1.0 / step.batch.scale(slot), size as f64),
                     None => (size as f64 / stats[columns.totals()], size as f64),
                     Some(n_pairs) => (1.0, n_pairs),
                 };

@@ -18,6 +18,8 @@ pub struct Scratch {
     /// Where the others stand in expectations of some rows.
     places: Vec<u32>,
     values: Vec<f32>,
+    /// Weights of ratings, times noise.
+    weights: Vec<f32>,
     single: Buffers<f32>,
     double: Buffers<f64>,
 }
@@ -43,7 +45,21 @@ pub(super) fn row_step(
 ) {
     let grouped = shard.data.side(side_of_phase(shard.phase));
     let (begin, end) = (shard.starts[0], shard.starts[shard.rows.len()]);
-    let Scratch { others, places, values, single, double } = scratch;
+    let Scratch { others, places, values, weights, single, double } = scratch;
+    let noise = shard.weights.unwrap_or_default();
+    let weights = match grouped.weights() {
+        [] => noise,
+        all => {
+            weights.clear();
+            match shard.items {
+                None => weights.extend_from_slice(&all[begin..end]),
+                Some(items) => weights.extend(items.iter().map(|&n| all[n as usize])),
+            }
+            // None, if all noise is 1.
+            weights.iter_mut().zip(noise).for_each(|(weight, noise)| *weight *= noise);
+            &weights[..]
+        }
+    };
     let (others, values) = match shard.items {
         None => (&grouped.others()[begin..end], &grouped.values()[begin..end]),
         Some(items) => {
@@ -63,7 +79,8 @@ pub(super) fn row_step(
             &places[..]
         }
     };
-    let work = Work { pmf, expect, shard: &shard, others, values, ask };
+    let weighted = !grouped.weights().is_empty();
+    let work = Work { pmf, expect, shard: &shard, others, values, given: weights, weighted, ask };
     match &expect.sides {
         Sides::Single(tables) => work.run(tables, single, stats, bounds),
         Sides::Double(tables) => work.run(tables, double, stats, bounds),
@@ -76,6 +93,10 @@ struct Work<'a> {
     shard: &'a RowShard<'a, Ratings>,
     others: &'a [u32],
     values: &'a [f32],
+    /// Weights of the ratings, times noise; empty if all are 1.
+    given: &'a [f32],
+    /// Whether the ratings have weights of their own.
+    weighted: bool,
     ask: Ask,
 }
 
@@ -87,14 +108,13 @@ impl Work<'_> {
         stats: &mut [f64],
         bounds: &mut [f64],
     ) {
-        let Work { pmf, expect, shard, others, values, ask } = *self;
+        let Work { pmf, expect, shard, others, values, given: noise, weighted, ask } = *self;
         let columns = pmf.columns;
         let width = columns.raw_width();
         let side = side_of_phase(shard.phase);
         let Buffers { weights, coefficients, own } = buffers;
         let (isa, table) = (pmf.isa, &tables[side.other() as usize]);
-        let (starts, given) = (shard.starts, shard.weights);
-        let noise = given.unwrap_or_default();
+        let starts = shard.starts;
         let n_others = pmf.n_rows_of(side.other());
         let uses = pmf.confidence().map(|confidence| {
             let grouped = shard.data.side(side).starts();
@@ -148,6 +168,12 @@ impl Work<'_> {
                 tables[side as usize].gather(expect.place(pmf, side, number), own);
                 let squares = error::squares(columns, own, raw);
                 let ln_scales = match &uses {
+                    None if weighted => {
+                        let own = starts[i] - starts[0]..starts[i + 1] - starts[0];
+                        let ln = |&weight: &f32| f64::from(weight).ln();
+                        let ln_weights: f64 = noise[own].iter().map(ln).sum();
+                        shard.range(i).len() as f64 * ln_scale + 0.5 * ln_weights
+                    }
                     None => shard.range(i).len() as f64 * ln_scale,
                     Some(uses) => n_others as f64 * ln_scale + 0.5 * uses.ln_weights(i),
                 };

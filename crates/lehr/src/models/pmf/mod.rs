@@ -128,6 +128,12 @@ impl Pmf {
         let (mean, variance) = match params.implicit {
             false => (if params.centre { ratings.mean() } else { 0.0 }, ratings.variance()),
             true => {
+                if ratings.is_weighted() {
+                    return Err(Error::data(
+                        "ratings with weights and implicit feedback do not go together: there a value says how often \
+                         an item was used, which is its weight already; leave the weights out",
+                    ));
+                }
                 implicit::check(ratings)?;
                 // Of 0 and 1 over all pairs; the bias of an item is how many use it.
                 let used = ratings.n_ratings() as f64 / (n_users as f64 * n_items as f64);

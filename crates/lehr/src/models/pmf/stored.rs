@@ -202,15 +202,19 @@ impl Stored for Pmf {
     }
 }
 
-/// What each user has rated: `starts` (i64), `items` (i32) and `ratings` (f32), user after user.
+/// What each user has rated: `starts` (i64), `items` (i32) and `ratings` (f32), user after user; `weights` (f32), if
+/// ratings have some.
 fn seen_to_bytes(seen: &Grouped) -> Result<Vec<u8>> {
     let starts: Vec<i64> = seen.starts().iter().map(|&start| start as i64).collect();
     let items: &[i32] = bytemuck::cast_slice(seen.others());
-    let arrays = [
+    let mut arrays = vec![
         ("starts", Array::list(&starts)),
         ("items", Array::list(items)),
         ("ratings", Array::list(seen.values())),
     ];
+    if !seen.weights().is_empty() {
+        arrays.push(("weights", Array::list(seen.weights())));
+    }
     pack(&arrays, None)
 }
 
@@ -220,7 +224,12 @@ fn seen_from_bytes(bytes: &[u8], path: &Path, frozen: &Frozen) -> Result<Grouped
     let starts = starts.into_iter().map(|start| usize::try_from(start).unwrap_or(usize::MAX));
     let items = tensors.list::<i32>("items")?.into_iter().map(i32::cast_unsigned);
     let ratings = tensors.list::<f32>("ratings")?;
+    let weights = match tensors.has("weights") {
+        true => tensors.list::<f32>("weights")?,
+        false => Vec::new(),
+    };
     Grouped::new(starts.collect(), items.collect(), ratings, frozen.items)
+        .and_then(|seen| seen.with_weights(weights))
         .filter(|seen| seen.n_rows() == frozen.users && seen.others().len() == frozen.ratings)
         .ok_or_else(|| tensors.damaged("its numbers do not fit together"))
 }

@@ -7,7 +7,7 @@ use super::super::digits::number_of;
 use super::super::records::ragged;
 use super::super::source::shown;
 use super::layout::{Layout, ROLES};
-use crate::data::{Ids, integer};
+use crate::data::{Ids, WEIGHTS, integer, is_weight};
 
 /// Ratings as they stand in a part of a file.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(super) struct Batch {
     pub users: Keys,
     pub items: Keys,
     pub values: Vec<f32>,
+    /// How much each counts, if they have weights.
+    pub weights: Vec<f32>,
     /// The line of the first rating, and of every other one that is not on the line behind the
     /// rating before it. Lines count from 0 at the start of the part.
     pub lines: Vec<(usize, u64)>,
@@ -25,7 +27,7 @@ pub(super) struct Batch {
 #[derive(Debug)]
 pub(super) struct Fault {
     pub line: u64,
-    /// Which of the three cells, if it is one.
+    /// Which of the cells, if it is one.
     pub role: Option<usize>,
     pub message: Advice,
 }
@@ -41,25 +43,30 @@ impl Batch {
         self.values.len()
     }
 
-    /// Adds the rating that stands in `line` in these three of `n_cells` cells.
+    /// Adds the rating that stands in `line` in these of `n_cells` cells.
     pub(super) fn push(
         &mut self,
         layout: &Layout,
         line: u64,
         n_cells: usize,
-        cells: [&[u8]; 3],
+        cells: [&[u8]; 4],
     ) -> Result<(), Fault> {
-        let [user, item, rating] = cells.map(<[u8]>::trim_ascii);
-        match value(rating) {
-            Some(value)
+        let [user, item, rating, weight] = cells.map(<[u8]>::trim_ascii);
+        let weight = match layout.has_weights() {
+            true => value(weight).filter(|&weight| is_weight(weight)).map(Some),
+            false => Some(None),
+        };
+        match (value(rating), weight) {
+            (Some(value), Some(weight))
                 if n_cells == layout.n_columns
                     && self.users.push(user)
                     && self.items.push(item) =>
             {
                 self.push_value(line, value);
+                self.weights.extend(weight);
                 Ok(())
             }
-            _ => Err(fault(layout, line, n_cells, [user, item, rating])),
+            _ => Err(fault(layout, line, n_cells, cells.map(<[u8]>::trim_ascii))),
         }
     }
 
@@ -168,7 +175,7 @@ fn value(text: &[u8]) -> Option<f32> {
 }
 
 #[cold]
-fn fault(layout: &Layout, line: u64, n_cells: usize, cells: [&[u8]; 3]) -> Fault {
+fn fault(layout: &Layout, line: u64, n_cells: usize, cells: [&[u8]; 4]) -> Fault {
     let at = |role: Option<usize>, message: Advice| Fault { line, role, message };
     // A line of a wrong length is reported first: it explains the cell that does not fit.
     if n_cells != layout.n_columns {
@@ -182,6 +189,10 @@ fn fault(layout: &Layout, line: u64, n_cells: usize, cells: [&[u8]; 3]) -> Fault
         if let Some(message) = id_fault(id, role) {
             return at(Some(role), message.into());
         }
+    }
+    if layout.has_weights() && value(cells[2]).is_some() {
+        let message = format!("found {}; {WEIGHTS}", shown(cells[3]));
+        return at(Some(3), message.into());
     }
     at(Some(2), rating_fault(cells[2]))
 }

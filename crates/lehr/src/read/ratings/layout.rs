@@ -9,7 +9,10 @@ use super::RatingsOptions;
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
 
-pub(super) const ROLES: [&str; 3] = ["user", "item", "rating"];
+pub(super) const ROLES: [&str; 4] = ["user", "item", "rating", "weight"];
+
+/// The place of a column that is not there.
+pub(super) const NONE: usize = usize::MAX;
 
 pub(super) const USER_NAMES: &[&str] =
     &["userid", "user", "customerid", "customer", "uid", "reviewerid", "reviewer", "username"];
@@ -41,11 +44,11 @@ const USUAL: [&[&str]; 3] = [USER_NAMES, ITEM_NAMES, RATING_NAMES];
 /// A file without names that has as many columns is hardly one of a user, an item and a rating a line.
 const WIDE: usize = 7;
 
-/// The three columns' places, and what the file's columns are called.
+/// The columns' places, and what the file's columns are called.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// In the order of `ROLES`.
-    pub places: [usize; 3],
+    /// In the order of `ROLES`; `NONE` without weights.
+    pub places: [usize; 4],
     pub n_columns: usize,
     /// Empty if the file has none.
     pub names: Vec<String>,
@@ -94,34 +97,40 @@ impl Layout {
         label(&self.names, self.places[role])
     }
 
+    /// Whether ratings have weights.
+    pub(super) fn has_weights(&self) -> bool {
+        self.places[3] != NONE
+    }
+
     pub(super) fn has_names(&self) -> bool {
         !self.names.is_empty()
     }
 }
 
-fn asked(options: &RatingsOptions) -> [Option<&str>; 3] {
-    [&options.user, &options.item, &options.rating].map(Option::as_deref)
+fn asked(options: &RatingsOptions) -> [Option<&str>; 4] {
+    [&options.user, &options.item, &options.rating, &options.weight].map(Option::as_deref)
 }
 
-/// Finds the three columns: as asked for, else by usual names, else, if there are no names, the
-/// first three.
+/// Finds the columns: as asked for, else by usual names, else, if there are no names, the first three. There are no
+/// weights unless they are asked for.
 pub(super) fn places(
     path: &Path,
     options: &RatingsOptions,
     names: &[String],
     n_columns: usize,
     line: Option<u64>,
-) -> Result<[usize; 3]> {
+) -> Result<[usize; 4]> {
     let file = Columns { path, names, n_columns };
-    let mut places = [0; 3];
+    let mut places = [NONE; 4];
     for (role, wanted) in asked(options).into_iter().enumerate() {
         places[role] = match wanted {
             Some(wanted) => file.find(ROLES[role], wanted)?,
+            None if role == 3 => NONE,
             None if names.is_empty() => role,
             None => usual(names, USUAL[role]).ok_or_else(|| unknown(&file, role, line))?,
         };
     }
-    for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+    for (a, b) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
         if places[a] == places[b] {
             return Err(Error::parse(
                 path,
@@ -233,7 +242,7 @@ fn looks_like_names(options: &RatingsOptions, cells: &[String]) -> bool {
 mod tests {
     use super::*;
 
-    fn find(names: &[&str], options: &RatingsOptions) -> Result<[usize; 3]> {
+    fn find(names: &[&str], options: &RatingsOptions) -> Result<[usize; 4]> {
         let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
         places(Path::new("a.csv"), options, &names, names.len(), None)
     }
@@ -247,15 +256,18 @@ mod tests {
             ["Customer ID", "isbn", "Stars", "user_x"],
             ["user id", "track", "value", "t"],
         ] {
-            assert_eq!(find(&names, &options).unwrap(), [0, 1, 2], "{names:?}");
+            assert_eq!(find(&names, &options).unwrap(), [0, 1, 2, NONE], "{names:?}");
         }
-        assert_eq!(find(&["rating", "item", "item_id", "user"], &options).unwrap(), [3, 2, 0]);
+        assert_eq!(
+            find(&["rating", "item", "item_id", "user"], &options).unwrap(),
+            [3, 2, 0, NONE]
+        );
     }
 
     #[test]
     fn what_is_asked_for_comes_before_usual_names() {
         let options = RatingsOptions { item: Some("title".into()), ..Default::default() };
-        assert_eq!(find(&["user", "item", "title", "rating"], &options).unwrap(), [0, 2, 3]);
+        assert_eq!(find(&["user", "item", "title", "rating"], &options).unwrap(), [0, 2, 3, NONE]);
         let options = RatingsOptions { item: Some("1".into()), ..Default::default() };
         assert_eq!(
             find(&["user", "x", "rating"], &options).unwrap_err().to_string(),

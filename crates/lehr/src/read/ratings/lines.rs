@@ -5,7 +5,7 @@ use memchr::memchr2;
 use super::super::digits::{Last, decimal, leading};
 use super::super::records::{Separator, has_colons, is_blank};
 use super::batch::{Batch, Fault};
-use super::layout::Layout;
+use super::layout::{Layout, NONE};
 
 /// What stands between two cells of a line without quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn parse_lines<const TWICE: bool>(block: &[u8], layout: &Layout, separator: u8) 
             start = end + 1;
             continue;
         }
-        let mut cells: [&[u8]; 3] = [b""; 3];
+        let mut cells: [&[u8]; 4] = [b""; 4];
         let (n_cells, end) = split_line::<TWICE>(block, start, separator, &mut |column, cell| {
             for (kept, &place) in cells.iter_mut().zip(&layout.places) {
                 if column == place {
@@ -106,7 +106,7 @@ fn plain_line<const TWICE: bool>(
     layout: &Layout,
     last: &mut Last,
 ) -> Option<([i64; 2], f32, usize)> {
-    if layout.places != [0, 1, 2] {
+    if layout.places != [0, 1, 2, NONE] {
         return None;
     }
     let cut = |at: usize| {

@@ -40,6 +40,8 @@ const NEEDED: Needed = Needed {
 /// | `u.data`, `.tsv`, `.csv`, `.txt` | separated by tabs, semicolons, commas, bars or blanks, whichever of these, in this order, the first line has; with or without names; fields may be in double quotes |
 /// | `.parquet` | ids are integers or text, ratings any numbers |
 ///
+/// The column `weight`, if there is one, says how much each rating counts.
+///
 /// Text is UTF-8 and may be gzipped; the format is recognised by content. Ids may be any integers or
 /// texts; blanks around them are no part of them. They are numbered in the order in which they first
 /// appear. Blank lines are skipped. A rating must be finite.
@@ -98,7 +100,9 @@ pub fn ratings_for(
     users: &Ids,
     items: &Ids,
 ) -> Result<Ratings> {
-    read(path, options, Builder::new(users.clone(), items.clone()))
+    let mut builder = Builder::new(users.clone(), items.clone());
+    builder.may_lack_weights = true;
+    read(path, options, builder)
 }
 
 fn read(path: &Path, options: &RatingsOptions, mut builder: Builder) -> Result<Ratings> {

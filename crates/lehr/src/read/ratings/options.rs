@@ -40,6 +40,15 @@ pub const RATINGS: &[Setting] = &[
         ..Setting::BLANK
     },
     Setting {
+        name: "weight",
+        kind: Kind::Text,
+        value_name: "COLUMN",
+        help: "The column that says how much each rating counts: one of weight 2 counts like two that agree",
+        default: "each counts once",
+        group: GROUP,
+        ..Setting::BLANK
+    },
+    Setting {
         name: "matrix",
         kind: Kind::Toggle(false),
         help: "The file is a matrix: a row for each user, a column for each item, named in the first line",
@@ -87,6 +96,9 @@ pub struct RatingsOptions {
     pub item: Option<String>,
     /// The column with the ratings.
     pub rating: Option<String>,
+    /// The column that says how much each rating counts; none without it. Of ratings for a model that is there, it may
+    /// be absent: each counts once then.
+    pub weight: Option<String>,
     /// Whether the file is a matrix: a row for each user, a column for each item.
     pub matrix: bool,
     /// Of a matrix: numbers that stand for no rating, as 99 does in some files. Empty cells,
@@ -103,8 +115,27 @@ pub struct RatingsOptions {
 }
 
 impl RatingsOptions {
-    /// Refuses what has a meaning for a matrix alone if there is none.
+    /// What does not go together with weights, if it is asked for.
+    fn against_weights(&self) -> Option<(&'static str, &'static str)> {
+        match self.duplicates {
+            _ if self.matrix => Some(("matrix", "true")),
+            Duplicates::Mean => Some(("duplicates", "mean")),
+            Duplicates::Refuse => None,
+        }
+    }
+
+    /// Refuses what has a meaning for a matrix alone if there is none, and what does not go together with weights.
     pub(super) fn check(&self) -> crate::Result<()> {
+        if let (Some(weight), Some((field, value))) = (&self.weight, self.against_weights()) {
+            let what = format!("ratings with weights (column {weight}) ");
+            let allowed = match field {
+                "matrix" => {
+                    "are read from a file with a rating in each line; leave out one of both"
+                }
+                _ => "are not averaged; keep one rating of each pair",
+            };
+            return Err(Error::config(field, value, format!("{what}{allowed}")));
+        }
         let idle = [("missing", &self.missing), ("drop", &self.drop)];
         match idle.into_iter().find(|(_, values)| !self.matrix && !values.is_empty()) {
             Some((field, values)) => Err(Error::config(

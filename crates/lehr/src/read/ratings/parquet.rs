@@ -1,4 +1,4 @@
-//! Reads ratings from Parquet tables, a stretch of rows of the three columns at a time.
+//! Reads ratings from Parquet tables, a stretch of rows of their columns at a time.
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
@@ -6,8 +6,8 @@ use parquet::file::reader::FileReader;
 use super::RatingsOptions;
 use super::batch::{id_fault, value_fault};
 use super::builder::{Builder, check_size};
-use super::layout::{self, ROLES};
-use crate::data::Ids;
+use super::layout::{self, NONE, ROLES};
+use crate::data::{Ids, WEIGHTS, is_weight};
 use crate::error::{advice, setting};
 use crate::{Error, Result};
 
@@ -33,10 +33,12 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
     let mut opened = Opened::new(source)?;
     let columns = opened.reader.metadata().file_metadata().schema_descr().columns().to_vec();
     let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
-    let places = layout::places(path, options, &names, names.len(), None)?;
+    let options = &builder.options_for(options, &names);
+    let all = layout::places(path, options, &names, names.len(), None)?;
+    let places = if all[3] == NONE { &all[..3] } else { &all[..] };
     for (role, &at) in places.iter().enumerate() {
         let (fits, allowed) = match Kind::of(&columns[at]) {
-            kind if role == 2 => (matches!(kind, Some(Kind::Integers | Kind::Floats)), "numbers"),
+            kind if role >= 2 => (matches!(kind, Some(Kind::Integers | Kind::Floats)), "numbers"),
             kind => (matches!(kind, Some(Kind::Integers | Kind::Texts)), "integers or text"),
         };
         if !fits {
@@ -49,7 +51,7 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
                 advice![
                     format!("column {} does not hold {allowed} but {held}", names[at]),
                     "; convert it, or say which column holds the ",
-                    ["users", "items", "ratings"][role],
+                    ["users", "items", "ratings", "weights"][role],
                     " with ",
                     setting(ROLES[role]),
                 ],
@@ -58,16 +60,16 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
     }
 
     for g in 0..opened.reader.num_row_groups() {
-        opened.check_group(g, &places)?;
+        opened.check_group(g, places)?;
         let group = opened.reader.get_row_group(g).map_err(damaged)?;
-        let mut open = Vec::with_capacity(3);
-        for &at in &places {
+        let mut open = Vec::with_capacity(4);
+        for &at in places {
             open.push(group.get_column_reader(at).map_err(damaged)?);
         }
         loop {
             let first = builder.value.len();
             let place = |role: usize| CellPlace { path, column: &names[places[role]], first };
-            let mut read = Vec::with_capacity(3);
+            let mut read = Vec::with_capacity(4);
             for (role, column) in open.iter_mut().enumerate() {
                 read.push(next_values(column, &columns[places[role]], &place(role), ROWS)?);
             }
@@ -90,6 +92,17 @@ fn read_rows(source: &Source<'_>, options: &RatingsOptions, builder: &mut Builde
                     .map_err(|(i, fault)| place(role).fault(i, &fault))?;
             }
             keep(&read[2], &mut builder.value).map_err(|(i, fault)| place(2).fault(i, &fault))?;
+            if let Some(weights) = read.get(3) {
+                let kept = keep(weights, &mut builder.weight);
+                let wrong = builder.weight[first..].iter().position(|&x| !is_weight(x));
+                let fault = match (kept, wrong) {
+                    (_, Some(i)) => {
+                        Err((i, format!("is {}; {WEIGHTS}", builder.weight[first + i])))
+                    }
+                    (kept, None) => kept,
+                };
+                fault.map_err(|(i, fault)| place(3).fault(i, &fault))?;
+            }
         }
     }
     Ok(())

@@ -50,6 +50,7 @@ pub(super) fn read(
         let records = Records::starting(blocks.into_source(block), line);
         return read_records(path, records, None, options, builder);
     };
+    let options = &builder.for_cells(options, &cut.cells(&first));
     let layout = Layout::of_text(path, options, &cut.cells(&first), line, cut.name())?;
     let mut skip = from;
     if layout.has_names() {
@@ -96,6 +97,7 @@ fn read_records(
         None => {
             let cells = records.cells()?;
             let name = records.separator.name();
+            let options = &builder.for_cells(options, &cells);
             let layout = Layout::of_text(path, options, &cells, records.line, name)?;
             if layout.has_names() {
                 at_record = records.read_record()?;
@@ -131,7 +133,7 @@ fn push<'c>(
     line: u64,
     cells: impl Iterator<Item = &'c [u8]>,
 ) -> Result<(), Fault> {
-    let (mut kept, mut n_cells): ([&[u8]; 3], _) = ([b""; 3], 0);
+    let (mut kept, mut n_cells): ([&[u8]; 4], _) = ([b""; 4], 0);
     for cell in cells {
         for (kept, &place) in kept.iter_mut().zip(&layout.places) {
             if n_cells == place {
