@@ -49,7 +49,7 @@ fn case(fixture: &Value, case: &Value, exact: bool) -> Case {
     let docs = Docs::from_rows(case["documents"].as_array().unwrap().iter().map(row), words);
     let docs = docs.unwrap();
     let params = LdaParams {
-        alpha: case["alpha"].as_f64(),
+        alpha: case["alpha"].as_f64().map(Into::into),
         eta: case["eta"].as_f64(),
         exact,
         // As far as f32 goes; the fixture's local steps end at 1e-13.

@@ -383,8 +383,7 @@ impl Documents {
         self.coefs64.resize(coefs64.len(), 0.0);
         let mut first = 0;
         for (doc, &last) in lasts.iter().enumerate() {
-            for at in first..last as usize {
-                let slot = slots[at];
+            for (&slot, at) in slots[first..last as usize].iter().zip(first..) {
                 let place = &mut begins[(slot >> shift) as usize + 1];
                 let to = *place as usize;
                 *place += 1;
