@@ -4,6 +4,7 @@ import json
 import sys
 import time
 import warnings
+from collections import deque
 from statistics import median
 
 import numpy as np
@@ -90,12 +91,14 @@ class Actor:
         self.worker = _lehr.Worker(model, self._opened().path, self.threads)
 
     def run(self, common, parts, tasks):
-        """The replies to tasks, or an error."""
+        """The replies to tasks and the seconds that they took, or an error."""
         return _answered(self._run, common, parts, tasks)
 
     def _run(self, common, parts, tasks):
+        began = time.monotonic()
         self._opened().bring(parts)
-        return self.worker.run(common, parts, tasks)
+        replies = self.worker.run(common, parts, tasks)
+        return replies, time.monotonic() - began
 
     def transform(self, estimator, part, out):
         """Writes what an estimator makes of a shard."""
@@ -128,14 +131,34 @@ def _answered(call, *args):
         return (type(error).__name__, str(error)), None
 
 
-def opened(answer):
-    """What a worker has returned; raises what it has raised."""
+def opened(answer, at=()):
+    """What a worker has returned; raises what it has raised, with the files of the shards that it was at."""
     error, result = answer
     if error is None:
         return result
     name, text = error
     kind = getattr(errors, name, LehrError)
+    if at and not any(file in text for file in at):
+        text = f"{listed(at)}: {text}"
     raise (errors.DataError if kind is errors.SettingError else kind)(text)
+
+
+def listed(files):
+    """Some files, a few of them by name."""
+    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+
+
+def reason(error):
+    """What an exception of Ray is about: the last line of the worker's own traceback, if there is one."""
+    text = str(error)
+    if "Traceback (most recent call last)" in text:
+        # Lines behind the exception are indented, or of Ray.
+        lines = text[text.rindex("Traceback (most recent call last)") :].splitlines()[1:]
+        told = [line.strip() for line in lines if line and not line[0].isspace()]
+        if told:
+            return told[0]
+    lines = text.strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 class Slot:
@@ -158,11 +181,14 @@ class Crew:
     def __init__(self, ray, folder, workers, threads, timeout=None, verbose=False):
         self.ray, self.threads, self.timeout, self.verbose = ray, threads, timeout, verbose
         self.shards = folder.address or str(folder.path)
+        self.files = [entry["file"] for entry in json.loads(_lehr.shard_manifest(folder.path))["shards"]]
         self.remote = ray.remote(num_cpus=threads, max_restarts=0, max_task_retries=0)(Actor)
         self.slots = [Slot(number) for number in range(workers)]
         self.packed, self.jobs, self.replies, self.tasks = None, {}, [], []
-        self.usual, self.times, self.told = None, [], set()
-        self.report = {"workers": workers, "rounds": 0, "bytes_out": 0, "bytes_in": 0, "seconds": 0.0, "replaced": 0}
+        self.times, self.told = deque(maxlen=200), set()
+        # Of the seconds of each round, those in which the worker that had the most to do was at work are `working`.
+        names = ("rounds", "bytes_out", "bytes_in", "seconds", "working", "replaced")
+        self.report = {"workers": workers, **dict.fromkeys(names, 0)}
         self.losses, self.shown = 0, 0.0
 
     # What the compiled part calls.
@@ -179,7 +205,7 @@ class Crew:
         self._give_up_round()
         self.began, self.losses, self.told = time.monotonic(), 0, set()
         self.common, self.tasks = self.ray.put(common), tasks
-        self.replies = [None] * len(tasks)
+        self.replies, self.worked = [None] * len(tasks), {}
         self.report["bytes_out"] += sum(task.nbytes for _, task in tasks)
         self.size = common.nbytes
         self._assign(range(len(tasks)))
@@ -258,23 +284,24 @@ class Crew:
     def _take(self, ref):
         """Takes the replies of a worker; if it is lost, others get its tasks."""
         job = self.jobs.pop(ref)
+        files = [self.files[self.tasks[place][0]] for place in job.places]
         try:
-            replies = opened(self.ray.get(ref))
+            replies, worked = opened(self.ray.get(ref), files)
         except self.ray.exceptions.RayTaskError as error:
-            shards = ", ".join(str(self.tasks[place][0]) for place in job.places)
-            raise WorkerError(f"{self.shards}: a worker failed at shards {shards}: {error}") from error
+            raise WorkerError(f"{self.shards}: a worker failed at {listed(files)}: {reason(error)}") from error
         except self.ray.exceptions.RayError as error:
             self._lost(job.slot, error)
             self._assign(job.places)
             return
         job.slot.fresh = False
         self.times.append(time.monotonic() - job.began)
+        self.worked[job.slot.number] = self.worked.get(job.slot.number, 0.0) + worked
         for place, reply in zip(job.places, replies):
             self.replies[place] = reply
 
     def _look_at_the_late(self):
         """Tells of workers that take long, and gives up those that take too long."""
-        now, usual = time.monotonic(), median(self.times[-200:]) if self.times else None
+        now, usual = time.monotonic(), median(self.times) if self.times else None
         for ref, job in list(self.jobs.items()):
             took, deadline = now - job.began, self._deadline(job, usual)
             late = usual is not None and not job.fresh and took > max(_STRAGGLES * usual, usual + _STRAGGLES_BY)
@@ -296,8 +323,7 @@ class Crew:
         """Replaces the worker of a slot."""
         self.losses += 1
         self.report["replaced"] += 1
-        first = str(why).strip().splitlines()
-        why = first[0] if first else type(why).__name__
+        why = why if isinstance(why, str) else reason(why)
         if self.losses > _LOSSES + len(self.slots):
             raise WorkerError(f"{self.losses} workers were lost in one round; the last: {why}")
         warnings.warn(f"worker {slot.number} is lost and replaced: {why}", StragglerWarning, stacklevel=2)
@@ -314,6 +340,7 @@ class Crew:
         report = self.report
         report["rounds"] += 1
         report["seconds"] += seconds
+        report["working"] += max(self.worked.values(), default=0.0)
         report["bytes_in"] += sum(reply.nbytes for reply in replies)
         if self.verbose and time.monotonic() - self.shown > 0.2:
             self.shown = time.monotonic()
@@ -354,13 +381,15 @@ class Crew:
                 try:
                     if ref not in done:
                         raise self.ray.exceptions.GetTimeoutError("it has not answered in time")
-                    opened(self.ray.get(ref))
+                    opened(self.ray.get(ref), [self.files[job[0]]])
                 except self.ray.exceptions.RayTaskError as error:
-                    raise WorkerError(f"{self.shards}: a worker failed at shard {job[0]}: {error}") from error
+                    text = f"{self.shards}: a worker failed at {self.files[job[0]]}: {reason(error)}"
+                    raise WorkerError(text) from error
                 except self.ray.exceptions.RayError as error:
                     losses += 1
                     if losses > _LOSSES + len(self.slots):
-                        raise WorkerError(f"{self.shards}: {losses} workers were lost; the last at shard {job[0]}") from error
+                        text = f"{self.shards}: {losses} workers were lost; the last at {self.files[job[0]]}: {reason(error)}"
+                        raise WorkerError(text) from error
                     left.append(job)
                     self.ray.kill(slot.actor, no_restart=True)
                     slot.actor = self.remote.remote(self.shards, self.threads)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,8 +16,8 @@ import lehr
 import numpy as np
 import pytest
 import scipy.sparse
+from lehr import _ray, errors
 from lehr import distributed as ld
-from lehr import errors
 
 ray = pytest.importorskip("ray")
 
@@ -322,6 +323,46 @@ def test_shards_of_texts_have_one_vocabulary(tmp_path):
     from_file = lehr.LatentDirichletAllocation(2, random_state=0, data_options={"max_docs": 0.8}).fit(both)
     np.testing.assert_allclose(from_shards.components_, from_file.components_, rtol=1e-4)
     assert from_shards._facts["words"] == from_file._facts["words"] == ["apple", "banana", "cherry", "damson"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"), [(errors.DataError("is too much"), errors.DataError), (ZeroDivisionError("of noughts"), errors.WorkerError)]
+)
+def test_what_goes_wrong_in_a_worker_comes_with_its_shard(cluster, docs, tmp_path, monkeypatch, raised, kind):
+    class Broken(_ray.Actor):
+        def _run(self, common, parts, tasks):
+            if 2 in parts:
+                raise raised
+            return super()._run(common, parts, tasks)
+
+        def _transform(self, estimator, part, out):
+            if part == 2:
+                raise raised
+            return super()._transform(estimator, part, out)
+
+    fitted = lda().fit(docs)
+    monkeypatch.setattr(_ray, "Actor", Broken)
+    for fails in (lambda: ld.fit(lda(), docs, workers=2), lambda: ld.transform(fitted, docs, tmp_path / "theta")):
+        with pytest.raises(kind, match=r"00002\.lehr: .*(is too much|of noughts)") as found:
+            fails()
+        assert "Traceback" not in str(found.value)
+
+
+def test_workers_that_do_not_come_up_are_done_without(cluster, docs, monkeypatch):
+    monkeypatch.setattr(_ray, "_START", 15.0)
+    # There are eight processors.
+    with pytest.warns(ld.StragglerWarning, match="have not come up"):
+        there = ld.fit(lda(), docs, workers=3, threads=3)
+    same(there, lda().fit(docs))
+    monkeypatch.setattr(_ray, "_START", 2.0)
+    with pytest.raises(errors.WorkerError, match="Ray has 8 processors: give fewer workers or threads"):
+        ld.fit(lda(), docs, workers=1, threads=9)
+
+
+def test_progress_has_workers_bytes_and_milliseconds(cluster, docs, capfd):
+    ld.fit(lda(verbose=1), docs, workers=2)
+    shown = capfd.readouterr().err
+    assert re.search(r"round \d+  2 workers  \d+ ms, [\d.]+ MB out and [\d.]+ MB in a round", shown), shown
 
 
 def test_what_cannot_be_done_is_refused_in_words(docs, points, tmp_path, monkeypatch):
