@@ -13,8 +13,10 @@ from . import _lehr, errors
 from ._shards import Folder
 from .errors import LehrError, MissingPackageError, WorkerError
 
-# Seconds that a worker has to come up, and to do its first task, for which it opens and checks its shards.
+# Seconds that workers have to come up before the others begin without them.
 _START = 120.0
+# Seconds until the first worker must have come up, which a cluster may have to find a machine for; and for the first task
+# of a worker, which opens and checks its shards.
 _FIRST = 600.0
 # Without a deadline of the user's, a worker is given up that takes N times as long as is usual, and at least so
 # many seconds.
@@ -235,23 +237,31 @@ class Crew:
 
     def _wait_until_ready(self, all_of_them=False):
         """Waits for workers that are coming up: for all, or for one; raises if there is none."""
-        give_up = time.monotonic() + max(_START, self.timeout or 0.0)
+        began, told = time.monotonic(), False
+        patience, most = max(_START, self.timeout or 0.0), max(_FIRST, self.timeout or 0.0)
         while True:
             self._see_who_is_ready()
             ready = [slot for slot in self.slots if slot.ready]
             if len(ready) == len(self.slots) or (ready and not all_of_them):
                 return
-            coming = [slot.loading for slot in self.slots if not slot.ready]
-            if time.monotonic() > give_up or not coming:
+            waited = time.monotonic() - began
+            if waited > most or (ready and waited > patience):
                 break
-            self.ray.wait(coming, timeout=0.5)
+            if waited > patience and not told:
+                told = True
+                warnings.warn(f"{self._nobody(waited)}; waiting for {most:.0f} s", StragglerWarning, stacklevel=2)
+            self.ray.wait([slot.loading for slot in self.slots if not slot.ready], timeout=0.5)
         if not ready:
-            raise WorkerError(
-                f"none of {len(self.slots)} workers with {self.threads} threads came up; Ray has "
-                f"{self.ray.cluster_resources().get('CPU', 0):g} processors: give fewer workers or threads"
-            )
+            raise WorkerError(self._nobody(waited))
         text = f"{len(self.slots) - len(ready)} of {len(self.slots)} workers have not come up; the others do all the work"
         warnings.warn(text, StragglerWarning, stacklevel=2)
+
+    def _nobody(self, waited):
+        there = self.ray.cluster_resources().get("CPU", 0)
+        return (
+            f"none of {len(self.slots)} workers with {self.threads} threads came up in {waited:.0f} s; Ray has "
+            f"{there:g} processors" + (": give fewer threads" if there < self.threads else "; 'ray status' says who uses them")
+        )
 
     def _see_who_is_ready(self):
         for slot in self.slots:

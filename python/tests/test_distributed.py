@@ -354,8 +354,9 @@ def test_workers_that_do_not_come_up_are_done_without(cluster, docs, monkeypatch
     with pytest.warns(ld.StragglerWarning, match="have not come up"):
         there = ld.fit(lda(), docs, workers=3, threads=3)
     same(there, lda().fit(docs))
-    monkeypatch.setattr(_ray, "_START", 2.0)
-    with pytest.raises(errors.WorkerError, match="Ray has 8 processors: give fewer workers or threads"):
+    monkeypatch.setattr(_ray, "_START", 1.0)
+    monkeypatch.setattr(_ray, "_FIRST", 2.0)
+    with pytest.raises(errors.WorkerError, match="in 2 s; Ray has 8 processors: give fewer threads"):
         ld.fit(lda(), docs, workers=1, threads=9)
 
 
