@@ -133,10 +133,11 @@ def sharded(files, folder, **given):
     """Makes a folder of shards if there is none: the row of a table."""
     if folder.exists():
         return None
-    began = time.perf_counter()
+    before, began, worked = peak_mb(), time.perf_counter(), time.process_time()
     made = ld.shard(files, folder, SHARDS, **given)
-    took = time.perf_counter() - began
-    row = {"what": f"sharding {made['kind']}", "rows": made["rows"], "seconds": took, "peak_mb": peak_mb()}
+    took, worked = time.perf_counter() - began, time.process_time() - worked
+    row = {"what": f"sharding {made['kind']}", "rows": made["rows"], "seconds": took, "processor_seconds": worked}
+    row |= {"peak_mb": peak_mb(), "before_mb": before}
     row["rows_per_second"] = row["rows"] / took
     row["mb"] = sum(entry["bytes"] for entry in made["shards"]) / 1e6
     return row

@@ -65,8 +65,9 @@ def main():
         f"An empty round: {model.once:.2f} ms and {model.each:.2f} ms for each worker; this machine copies "
         f"{model.here:.2f} MB in a ms.\n"
     )
-    print("| batch | driver, ms | local steps, ms | to each worker, MB | tasks, MB | replies, MB | Ray here, ms | step here, ms | measured, ms |")
-    print("|--:|" + "--:|" * 8)
+    columns = ["batch", "driver, ms", "local steps, ms", "to each worker, MB", "tasks, MB", "replies, MB"]
+    columns += ["Ray here, ms", "step here, ms", "measured, ms"]
+    print("| " + " | ".join(columns) + " |\n" + "|--:" * len(columns) + "|")
     for batch, row in sorted(model.parts.items()):
         step, ray = model.here_on_two(batch)
         sizes = [f"{row[name] / 1e3:.2f}" for name in ("each_worker_kb", "tasks_kb", "replies_kb")]

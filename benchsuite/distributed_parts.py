@@ -4,7 +4,8 @@
 
 On the shards that `distributed.py WORK prepare` has made. The driver and one worker of one thread are this process, and
 take turns, so that what each computes is told apart; the messages are those that would go through Ray. Processor time does
-not depend on what else the machine does, and waiting is no part of it. Medians of all rounds are written as JSON lines.
+not depend on what else the machine does, and waiting is no part of it. Medians of the rounds
+of a step are written as JSON lines.
 """
 
 import argparse
@@ -63,16 +64,22 @@ class Nothing:
         pass
 
 
-def measured(name, estimator, shards):
-    """A fit: the row of a table."""
+def measured(name, estimator, shards, kinds):
+    """A fit whose steps are so many rounds, each of its own kind: the row of a table."""
     estimator.n_jobs = 1
     ld.fit(estimator, shards, workers=1)
-    # The first rounds start the fit, and the last ones may be of the bound.
-    rounds = Here.last.rounds[2:-1]
-    driver, work, common, tasks, replies = (statistics.median(column) for column in zip(*rounds))
+    # The first rounds start the fit.
+    rounds = Here.last.rounds[2:]
+    if kinds == 1:
+        # Those of the bound, of a sample or without statistics, have small replies.
+        most = max(replies for *_, replies in rounds)
+        rounds = [found for found in rounds if found[-1] > most / 2]
+    medians = [[statistics.median(column) for column in zip(*rounds[kind::kinds])] for kind in range(kinds)]
+    driver, work, common, tasks, replies = (sum(column) for column in zip(*medians))
     return {
         "what": f"parts of {name}",
         "rounds": len(rounds),
+        "rounds_of_a_step": kinds,
         "driver_ms": 1e3 * driver,
         "work_ms": 1e3 * work,
         "each_worker_kb": common / 1e3,
@@ -92,11 +99,13 @@ def main():
     warnings.simplefilter("ignore")
     ld.Crew, ld.Cluster = Here, Nothing
     n_docs = json.loads((args.work / "docs.shards" / "manifest.json").read_text(encoding="utf-8"))["rows"]
-    fits = [(f"topics, batch {batch}", lambda batch=batch: bench.topics(batch, n_docs), "docs") for batch in args.batches]
-    fits += [("points, d = 16, K = 32", bench.clusters, "x"), ("ratings, d = 10", bench.factors, "ratings")]
-    for name, make, shards in fits:
+    fits = [(f"topics, batch {batch}", lambda batch=batch: bench.topics(batch, n_docs), "docs", 1) for batch in args.batches]
+    fits.append(("points, d = 16, K = 32", bench.clusters, "x", 1))
+    # Ratings have a round for the bound and one for the update.
+    fits.append(("ratings, d = 10", bench.factors, "ratings", 2))
+    for name, make, shards, kinds in fits:
         if name.split()[0].rstrip(",") in args.names:
-            line = json.dumps(measured(name, make(), args.work / f"{shards}.shards"))
+            line = json.dumps(measured(name, make(), args.work / f"{shards}.shards", kinds))
             print(line, file=sys.stderr)
             if args.out:
                 with args.out.open("a", encoding="utf-8") as file:

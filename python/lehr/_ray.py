@@ -40,6 +40,18 @@ def ray_package():
     return ray
 
 
+def started(ray, options, tries=3):
+    """Starts Ray, or connects to it. A machine that is too busy for Ray's own 30 seconds is tried again."""
+    for left in reversed(range(tries)):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:
+            ray.shutdown()
+            if not (left and options["address"] == "local" and "timed out" in str(error)):
+                raise
+
+
 class Cluster:
     """A connection to Ray, which is ended again if it was made here."""
 
@@ -56,9 +68,8 @@ class Cluster:
         else:
             options |= {"address": address}
         try:
-            ray.init(**options)
+            started(ray, options)
         except Exception as error:  # whatever Ray raises: it has no class of its own for this
-            ray.shutdown()
             first = str(error).strip().splitlines()
             raise WorkerError(
                 f"Ray cannot be reached {where}: {first[0] if first else type(error).__name__}; "
@@ -258,9 +269,10 @@ class Crew:
 
     def _nobody(self, waited):
         there = self.ray.cluster_resources().get("CPU", 0)
+        advice = ": give fewer threads" if there < self.threads else "; 'ray status' says who uses them"
         return (
             f"none of {len(self.slots)} workers with {self.threads} threads came up in {waited:.0f} s; Ray has "
-            f"{there:g} processors" + (": give fewer threads" if there < self.threads else "; 'ray status' says who uses them")
+            f"{there:g} processors{advice}"
         )
 
     def _see_who_is_ready(self):
@@ -270,6 +282,12 @@ class Crew:
             try:
                 opened(self.ray.get(slot.loading))
                 slot.ready = True
+            except errors.FileError as error:
+                # The driver has opened the folder, so that this is about another machine.
+                raise type(error)(
+                    f"{error}; a worker cannot open the shards: put them where every machine finds them by the same name, "
+                    "or give an address that fsspec knows, such as s3://bucket/news.shards"
+                ) from error
             except self.ray.exceptions.RayError as error:
                 self._lost(slot, error)
 

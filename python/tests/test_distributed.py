@@ -28,15 +28,16 @@ STORE = 100 * 2**20
 def cluster(tmp_path_factory):
     """Ray on this machine, for all tests of this file; workers have the environment that it is started in."""
     os.environ["LEHR_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    ray.init(
-        address="local",
-        num_cpus=8,
-        include_dashboard=False,
-        object_store_memory=STORE,
-        log_to_driver=False,
-        logging_level="ERROR",
-        _node_ip_address="127.0.0.1",
-    )
+    options = {
+        "address": "local",
+        "num_cpus": 8,
+        "include_dashboard": False,
+        "object_store_memory": STORE,
+        "log_to_driver": False,
+        "logging_level": "ERROR",
+        "_node_ip_address": "127.0.0.1",
+    }
+    _ray.started(ray, options)
     yield ray
     ray.shutdown()
     del os.environ["LEHR_CACHE"]
@@ -348,6 +349,17 @@ def test_what_goes_wrong_in_a_worker_comes_with_its_shard(cluster, docs, tmp_pat
         assert "Traceback" not in str(found.value)
 
 
+def test_a_machine_that_does_not_see_the_shards_says_what_to_do(cluster, docs, monkeypatch):
+    class Elsewhere(_ray.Actor):
+        def _opened(self):
+            self.shards += "-that-are-not-there"
+            return super()._opened()
+
+    monkeypatch.setattr(_ray, "Actor", Elsewhere)
+    with pytest.raises(errors.MissingFileError, match="not-there.*a worker cannot open the shards.*s3://"):
+        ld.fit(lda(), docs)
+
+
 def test_workers_that_do_not_come_up_are_done_without(cluster, docs, monkeypatch):
     monkeypatch.setattr(_ray, "_START", 15.0)
     # There are eight processors.
@@ -402,6 +414,27 @@ def test_ray_that_cannot_start_says_so(docs, monkeypatch):
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(errors.WorkerError, match="cannot be reached at host:1234: could not connect"):
         ld.fit(lda(), docs, address="host:1234")
+
+
+def test_a_ray_that_is_too_slow_to_start_is_started_again():
+    class Slow:
+        def __init__(self, fails):
+            self.fails, self.calls = fails, []
+
+        def init(self, **_):
+            self.calls.append("init")
+            if self.calls.count("init") <= self.fails:
+                raise RuntimeError("The current node timed out during startup.")
+
+        def shutdown(self):
+            self.calls.append("shutdown")
+
+    slow = Slow(2)
+    _ray.started(slow, {"address": "local"})
+    assert slow.calls == ["init", "shutdown", "init", "shutdown", "init"]
+    for dead, address in ((Slow(3), "local"), (Slow(1), "ray://host:10001")):
+        with pytest.raises(RuntimeError, match="timed out"):
+            _ray.started(dead, {"address": address})
 
 
 def test_the_document_runs(cluster, tmp_path, monkeypatch):
