@@ -1,11 +1,13 @@
 """Workers on Ray: starts them, gives them the tasks of a round, and does not wait for those that are lost."""
 
 import json
+import socket
 import sys
 import time
 import warnings
 from collections import deque
 from statistics import median
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -18,6 +20,8 @@ _START = 120.0
 # Seconds until the first worker must have come up, which a cluster may have to find a machine for; and for the first task
 # of a worker, which opens and checks its shards.
 _FIRST = 600.0
+# Seconds until somebody must answer at Ray's address.
+_KNOCK = 20.0
 # Without a deadline of the user's, a worker is given up that takes N times as long as is usual, and at least so
 # many seconds.
 _TIMES, _LEAST = 10.0, 30.0
@@ -52,6 +56,13 @@ def started(ray, options, tries=3):
                 raise
 
 
+def knock(address):
+    """Raises OSError if nobody is at an address with a port: Ray would try for minutes."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname and parts.port:
+        socket.create_connection((parts.hostname, parts.port), timeout=_KNOCK).close()
+
+
 class Cluster:
     """A connection to Ray, which is ended again if it was made here."""
 
@@ -68,6 +79,8 @@ class Cluster:
         else:
             options |= {"address": address}
         try:
+            if address is not None:
+                knock(address)
             started(ray, options)
         except Exception as error:  # whatever Ray raises: it has no class of its own for this
             first = str(error).strip().splitlines()

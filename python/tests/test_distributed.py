@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -412,8 +413,15 @@ def test_ray_that_cannot_start_says_so(docs, monkeypatch):
         raise ConnectionError("could not connect")
 
     monkeypatch.setattr(ray, "init", init)
-    with pytest.raises(errors.WorkerError, match="cannot be reached at host:1234: could not connect"):
-        ld.fit(lda(), docs, address="host:1234")
+    with pytest.raises(errors.WorkerError, match="cannot be reached at auto: could not connect"):
+        ld.fit(lda(), docs, address="auto")
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray would try for minutes"))
+    for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
+        with pytest.raises(errors.WorkerError, match=f"cannot be reached at {address}: .*refused"):
+            ld.fit(lda(), docs, address=address)
 
 
 def test_a_ray_that_is_too_slow_to_start_is_started_again():
