@@ -175,16 +175,14 @@ def listed(files):
 
 
 def reason(error):
-    """What an exception of Ray is about: the last line of the worker's own traceback, if there is one."""
-    text = str(error)
-    if "Traceback (most recent call last)" in text:
-        # Lines behind the exception are indented, or of Ray.
-        lines = text[text.rindex("Traceback (most recent call last)") :].splitlines()[1:]
-        told = [line.strip() for line in lines if line and not line[0].isspace()]
-        if told:
-            return told[0]
-    lines = text.strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    """What an exception of Ray is about, in a line: what the worker has raised, if it has."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BaseException):
+        return f"{type(cause).__name__}: {cause}".splitlines()[0]
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    # Below the indented lines of a traceback stands what was raised.
+    raised = [line for before, line in zip(lines, lines[1:]) if before[0].isspace() and not line[0].isspace()]
+    return (raised or lines or [type(error).__name__])[-1 if raised else 0].strip()
 
 
 class Slot:
