@@ -62,6 +62,7 @@ def compared(make, shards, name):
         "out_kb": report["bytes_out"] / n / 1e3,
         "in_kb": report["bytes_in"] / n / 1e3,
         "round_ms": 1e3 * report["seconds"] / n,
+        "working_ms": 1e3 * report["working"] / n,
         "fit_s": whole,
         "same_bits": bool(np.array_equal(here.trace_["bound"], there.trace_["bound"])),
     }
@@ -102,36 +103,41 @@ def factors():
 
 
 def empty_rounds(ray, n=200):
-    """Milliseconds of a round of two workers that do nothing, and of one that carries 8 MB each way."""
+    """Milliseconds of a round of 2 and of 16 workers that do nothing, and of one of 2 that carries 8 MB each way."""
 
-    @ray.remote(num_cpus=1)
+    @ray.remote(num_cpus=0)
     class Idle:
         def run(self, given):
             return given[:0] if given.nbytes < 1000 else given.copy()
 
-    workers = [Idle.remote() for _ in range(2)]
-    found = []
-    for size, times in ((8, n), (8 * 2**20, 20)):
+    found = {"what": "rounds of Ray"}
+    for name, n_workers, size, times in (
+        ("empty_ms", 2, 8, n),
+        ("empty_16_ms", 16, 8, n),
+        ("8_mb_each_way_ms", 2, 8 * 2**20, 20),
+    ):
+        workers = [Idle.remote() for _ in range(n_workers)]
         given = np.zeros(size, dtype=np.uint8)
         ray.get([worker.run.remote(ray.put(given)) for worker in workers])
         began = time.perf_counter()
         for _ in range(times):
             sent = ray.put(given)
             ray.get([worker.run.remote(sent) for worker in workers])
-        found.append(1e3 * (time.perf_counter() - began) / times)
-    for worker in workers:
-        ray.kill(worker)
-    return {"what": "rounds of Ray", "empty_ms": found[0], "8_mb_each_way_ms": found[1]}
+        found[name] = 1e3 * (time.perf_counter() - began) / times
+        for worker in workers:
+            ray.kill(worker)
+    return found
 
 
 def sharded(files, folder, **given):
     """Makes a folder of shards if there is none: the row of a table."""
     if folder.exists():
         return None
-    began = time.perf_counter()
+    before, began, worked = peak_mb(), time.perf_counter(), time.process_time()
     made = ld.shard(files, folder, SHARDS, **given)
-    took = time.perf_counter() - began
-    row = {"what": f"sharding {made['kind']}", "rows": made["rows"], "seconds": took, "peak_mb": peak_mb()}
+    took, worked = time.perf_counter() - began, time.process_time() - worked
+    row = {"what": f"sharding {made['kind']}", "rows": made["rows"], "seconds": took, "processor_seconds": worked}
+    row |= {"peak_mb": peak_mb(), "before_mb": before}
     row["rows_per_second"] = row["rows"] / took
     row["mb"] = sum(entry["bytes"] for entry in made["shards"]) / 1e6
     return row

@@ -1,10 +1,13 @@
 """Workers on Ray: starts them, gives them the tasks of a round, and does not wait for those that are lost."""
 
 import json
+import socket
 import sys
 import time
 import warnings
+from collections import deque
 from statistics import median
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -12,9 +15,13 @@ from . import _lehr, errors
 from ._shards import Folder
 from .errors import LehrError, MissingPackageError, WorkerError
 
-# Seconds that a worker has to come up, and to do its first task, for which it opens and checks its shards.
+# Seconds that workers have to come up before the others begin without them.
 _START = 120.0
+# Seconds until the first worker must have come up, which a cluster may have to find a machine for; and for the first task
+# of a worker, which opens and checks its shards.
 _FIRST = 600.0
+# Seconds until somebody must answer at Ray's address.
+_KNOCK = 20.0
 # Without a deadline of the user's, a worker is given up that takes N times as long as is usual, and at least so
 # many seconds.
 _TIMES, _LEAST = 10.0, 30.0
@@ -37,6 +44,25 @@ def ray_package():
     return ray
 
 
+def started(ray, options, tries=3):
+    """Starts Ray, or connects to it. A machine that is too busy for Ray's own 30 seconds is tried again."""
+    for left in reversed(range(tries)):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:
+            ray.shutdown()
+            if not (left and options["address"] == "local" and "timed out" in str(error)):
+                raise
+
+
+def knock(address):
+    """Raises OSError if nobody is at an address with a port: Ray would try for minutes."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname and parts.port:
+        socket.create_connection((parts.hostname, parts.port), timeout=_KNOCK).close()
+
+
 class Cluster:
     """A connection to Ray, which is ended again if it was made here."""
 
@@ -53,9 +79,10 @@ class Cluster:
         else:
             options |= {"address": address}
         try:
-            ray.init(**options)
+            if address is not None:
+                knock(address)
+            started(ray, options)
         except Exception as error:  # whatever Ray raises: it has no class of its own for this
-            ray.shutdown()
             first = str(error).strip().splitlines()
             raise WorkerError(
                 f"Ray cannot be reached {where}: {first[0] if first else type(error).__name__}; "
@@ -90,12 +117,14 @@ class Actor:
         self.worker = _lehr.Worker(model, self._opened().path, self.threads)
 
     def run(self, common, parts, tasks):
-        """The replies to tasks, or an error."""
+        """The replies to tasks and the seconds that they took, or an error."""
         return _answered(self._run, common, parts, tasks)
 
     def _run(self, common, parts, tasks):
+        began = time.monotonic()
         self._opened().bring(parts)
-        return self.worker.run(common, parts, tasks)
+        replies = self.worker.run(common, parts, tasks)
+        return replies, time.monotonic() - began
 
     def transform(self, estimator, part, out):
         """Writes what an estimator makes of a shard."""
@@ -128,14 +157,32 @@ def _answered(call, *args):
         return (type(error).__name__, str(error)), None
 
 
-def opened(answer):
-    """What a worker has returned; raises what it has raised."""
+def opened(answer, at=()):
+    """What a worker has returned; raises what it has raised, with the files of the shards that it was at."""
     error, result = answer
     if error is None:
         return result
     name, text = error
     kind = getattr(errors, name, LehrError)
+    if at and not any(file in text for file in at):
+        text = f"{listed(at)}: {text}"
     raise (errors.DataError if kind is errors.SettingError else kind)(text)
+
+
+def listed(files):
+    """Some files, a few of them by name."""
+    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+
+
+def reason(error):
+    """What an exception of Ray is about, in a line: what the worker has raised, if it has."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BaseException):
+        return f"{type(cause).__name__}: {cause}".splitlines()[0]
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    # Below the indented lines of a traceback stands what was raised.
+    raised = [line for before, line in zip(lines, lines[1:]) if before[0].isspace() and not line[0].isspace()]
+    return (raised or lines or [type(error).__name__])[-1 if raised else 0].strip()
 
 
 class Slot:
@@ -158,11 +205,14 @@ class Crew:
     def __init__(self, ray, folder, workers, threads, timeout=None, verbose=False):
         self.ray, self.threads, self.timeout, self.verbose = ray, threads, timeout, verbose
         self.shards = folder.address or str(folder.path)
+        self.files = [entry["file"] for entry in json.loads(_lehr.shard_manifest(folder.path))["shards"]]
         self.remote = ray.remote(num_cpus=threads, max_restarts=0, max_task_retries=0)(Actor)
         self.slots = [Slot(number) for number in range(workers)]
         self.packed, self.jobs, self.replies, self.tasks = None, {}, [], []
-        self.usual, self.times, self.told = None, [], set()
-        self.report = {"workers": workers, "rounds": 0, "bytes_out": 0, "bytes_in": 0, "seconds": 0.0, "replaced": 0}
+        self.times, self.told = deque(maxlen=200), set()
+        # Of the seconds of each round, those in which the worker that had the most to do was at work are `working`.
+        names = ("rounds", "bytes_out", "bytes_in", "seconds", "working", "replaced")
+        self.report = {"workers": workers, **dict.fromkeys(names, 0)}
         self.losses, self.shown = 0, 0.0
 
     # What the compiled part calls.
@@ -179,7 +229,7 @@ class Crew:
         self._give_up_round()
         self.began, self.losses, self.told = time.monotonic(), 0, set()
         self.common, self.tasks = self.ray.put(common), tasks
-        self.replies = [None] * len(tasks)
+        self.replies, self.worked = [None] * len(tasks), {}
         self.report["bytes_out"] += sum(task.nbytes for _, task in tasks)
         self.size = common.nbytes
         self._assign(range(len(tasks)))
@@ -209,23 +259,32 @@ class Crew:
 
     def _wait_until_ready(self, all_of_them=False):
         """Waits for workers that are coming up: for all, or for one; raises if there is none."""
-        give_up = time.monotonic() + max(_START, self.timeout or 0.0)
+        began, told = time.monotonic(), False
+        patience, most = max(_START, self.timeout or 0.0), max(_FIRST, self.timeout or 0.0)
         while True:
             self._see_who_is_ready()
             ready = [slot for slot in self.slots if slot.ready]
             if len(ready) == len(self.slots) or (ready and not all_of_them):
                 return
-            coming = [slot.loading for slot in self.slots if not slot.ready]
-            if time.monotonic() > give_up or not coming:
+            waited = time.monotonic() - began
+            if waited > most or (ready and waited > patience):
                 break
-            self.ray.wait(coming, timeout=0.5)
+            if waited > patience and not told:
+                told = True
+                warnings.warn(f"{self._nobody(waited)}; waiting for {most:.0f} s", StragglerWarning, stacklevel=2)
+            self.ray.wait([slot.loading for slot in self.slots if not slot.ready], timeout=0.5)
         if not ready:
-            raise WorkerError(
-                f"none of {len(self.slots)} workers with {self.threads} threads came up; Ray has "
-                f"{self.ray.cluster_resources().get('CPU', 0):g} processors: give fewer workers or threads"
-            )
+            raise WorkerError(self._nobody(waited))
         text = f"{len(self.slots) - len(ready)} of {len(self.slots)} workers have not come up; the others do all the work"
         warnings.warn(text, StragglerWarning, stacklevel=2)
+
+    def _nobody(self, waited):
+        there = self.ray.cluster_resources().get("CPU", 0)
+        advice = ": give fewer threads" if there < self.threads else "; 'ray status' says who uses them"
+        return (
+            f"none of {len(self.slots)} workers with {self.threads} threads came up in {waited:.0f} s; Ray has "
+            f"{there:g} processors{advice}"
+        )
 
     def _see_who_is_ready(self):
         for slot in self.slots:
@@ -234,6 +293,12 @@ class Crew:
             try:
                 opened(self.ray.get(slot.loading))
                 slot.ready = True
+            except errors.FileError as error:
+                # The driver has opened the folder, so that this is about another machine.
+                raise type(error)(
+                    f"{error}; a worker cannot open the shards: put them where every machine finds them by the same name, "
+                    "or give an address that fsspec knows, such as s3://bucket/news.shards"
+                ) from error
             except self.ray.exceptions.RayError as error:
                 self._lost(slot, error)
 
@@ -258,23 +323,24 @@ class Crew:
     def _take(self, ref):
         """Takes the replies of a worker; if it is lost, others get its tasks."""
         job = self.jobs.pop(ref)
+        files = [self.files[self.tasks[place][0]] for place in job.places]
         try:
-            replies = opened(self.ray.get(ref))
+            replies, worked = opened(self.ray.get(ref), files)
         except self.ray.exceptions.RayTaskError as error:
-            shards = ", ".join(str(self.tasks[place][0]) for place in job.places)
-            raise WorkerError(f"{self.shards}: a worker failed at shards {shards}: {error}") from error
+            raise WorkerError(f"{self.shards}: a worker failed at {listed(files)}: {reason(error)}") from error
         except self.ray.exceptions.RayError as error:
             self._lost(job.slot, error)
             self._assign(job.places)
             return
         job.slot.fresh = False
         self.times.append(time.monotonic() - job.began)
+        self.worked[job.slot.number] = self.worked.get(job.slot.number, 0.0) + worked
         for place, reply in zip(job.places, replies):
             self.replies[place] = reply
 
     def _look_at_the_late(self):
         """Tells of workers that take long, and gives up those that take too long."""
-        now, usual = time.monotonic(), median(self.times[-200:]) if self.times else None
+        now, usual = time.monotonic(), median(self.times) if self.times else None
         for ref, job in list(self.jobs.items()):
             took, deadline = now - job.began, self._deadline(job, usual)
             late = usual is not None and not job.fresh and took > max(_STRAGGLES * usual, usual + _STRAGGLES_BY)
@@ -296,8 +362,7 @@ class Crew:
         """Replaces the worker of a slot."""
         self.losses += 1
         self.report["replaced"] += 1
-        first = str(why).strip().splitlines()
-        why = first[0] if first else type(why).__name__
+        why = why if isinstance(why, str) else reason(why)
         if self.losses > _LOSSES + len(self.slots):
             raise WorkerError(f"{self.losses} workers were lost in one round; the last: {why}")
         warnings.warn(f"worker {slot.number} is lost and replaced: {why}", StragglerWarning, stacklevel=2)
@@ -314,6 +379,7 @@ class Crew:
         report = self.report
         report["rounds"] += 1
         report["seconds"] += seconds
+        report["working"] += max(self.worked.values(), default=0.0)
         report["bytes_in"] += sum(reply.nbytes for reply in replies)
         if self.verbose and time.monotonic() - self.shown > 0.2:
             self.shown = time.monotonic()
@@ -354,13 +420,15 @@ class Crew:
                 try:
                     if ref not in done:
                         raise self.ray.exceptions.GetTimeoutError("it has not answered in time")
-                    opened(self.ray.get(ref))
+                    opened(self.ray.get(ref), [self.files[job[0]]])
                 except self.ray.exceptions.RayTaskError as error:
-                    raise WorkerError(f"{self.shards}: a worker failed at shard {job[0]}: {error}") from error
+                    text = f"{self.shards}: a worker failed at {self.files[job[0]]}: {reason(error)}"
+                    raise WorkerError(text) from error
                 except self.ray.exceptions.RayError as error:
                     losses += 1
                     if losses > _LOSSES + len(self.slots):
-                        raise WorkerError(f"{self.shards}: {losses} workers were lost; the last at shard {job[0]}") from error
+                        text = f"{self.shards}: {losses} workers were lost; the last at {self.files[job[0]]}: {reason(error)}"
+                        raise WorkerError(text) from error
                     left.append(job)
                     self.ray.kill(slot.actor, no_restart=True)
                     slot.actor = self.remote.remote(self.shards, self.threads)

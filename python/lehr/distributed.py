@@ -60,8 +60,9 @@ def shard(
 ) -> dict[str, Any]:
     """Cut data into shards, which any worker can open by itself.
 
-    Several files are read one after the other, so that the memory needed is that of the largest of them. What a fit to
-    shards comes to depends on how many there are, in its last digits; give as many as the most workers you will have.
+    Files are read one after the other. Documents wait on disk, so that a file may be larger than memory; of points and
+    ratings the largest file must fit into it. What a fit to shards comes to depends on how many there are, in its last
+    digits; give as many as the most workers you will have.
 
     Parameters
     ----------

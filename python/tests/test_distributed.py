@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,8 +17,8 @@ import lehr
 import numpy as np
 import pytest
 import scipy.sparse
+from lehr import _ray, errors
 from lehr import distributed as ld
-from lehr import errors
 
 ray = pytest.importorskip("ray")
 
@@ -27,15 +29,16 @@ STORE = 100 * 2**20
 def cluster(tmp_path_factory):
     """Ray on this machine, for all tests of this file; workers have the environment that it is started in."""
     os.environ["LEHR_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    ray.init(
-        address="local",
-        num_cpus=8,
-        include_dashboard=False,
-        object_store_memory=STORE,
-        log_to_driver=False,
-        logging_level="ERROR",
-        _node_ip_address="127.0.0.1",
-    )
+    options = {
+        "address": "local",
+        "num_cpus": 8,
+        "include_dashboard": False,
+        "object_store_memory": STORE,
+        "log_to_driver": False,
+        "logging_level": "ERROR",
+        "_node_ip_address": "127.0.0.1",
+    }
+    _ray.started(ray, options)
     yield ray
     ray.shutdown()
     del os.environ["LEHR_CACHE"]
@@ -324,6 +327,58 @@ def test_shards_of_texts_have_one_vocabulary(tmp_path):
     assert from_shards._facts["words"] == from_file._facts["words"] == ["apple", "banana", "cherry", "damson"]
 
 
+@pytest.mark.parametrize(
+    ("raised", "kind"), [(errors.DataError("is too much"), errors.DataError), (ZeroDivisionError("of noughts"), errors.WorkerError)]
+)
+def test_what_goes_wrong_in_a_worker_comes_with_its_shard(cluster, docs, tmp_path, monkeypatch, raised, kind):
+    class Broken(_ray.Actor):
+        def _run(self, common, parts, tasks):
+            if 2 in parts:
+                raise raised
+            return super()._run(common, parts, tasks)
+
+        def _transform(self, estimator, part, out):
+            if part == 2:
+                raise raised
+            return super()._transform(estimator, part, out)
+
+    fitted = lda().fit(docs)
+    monkeypatch.setattr(_ray, "Actor", Broken)
+    for fails in (lambda: ld.fit(lda(), docs, workers=2), lambda: ld.transform(fitted, docs, tmp_path / "theta")):
+        with pytest.raises(kind, match=r"00002\.lehr: .*(is too much|of noughts)") as found:
+            fails()
+        assert "Traceback" not in str(found.value)
+
+
+def test_a_machine_that_does_not_see_the_shards_says_what_to_do(cluster, docs, monkeypatch):
+    class Elsewhere(_ray.Actor):
+        def _opened(self):
+            self.shards += "-that-are-not-there"
+            return super()._opened()
+
+    monkeypatch.setattr(_ray, "Actor", Elsewhere)
+    with pytest.raises(errors.MissingFileError, match="not-there.*a worker cannot open the shards.*s3://"):
+        ld.fit(lda(), docs)
+
+
+def test_workers_that_do_not_come_up_are_done_without(cluster, docs, monkeypatch):
+    monkeypatch.setattr(_ray, "_START", 15.0)
+    # There are eight processors.
+    with pytest.warns(ld.StragglerWarning, match="have not come up"):
+        there = ld.fit(lda(), docs, workers=3, threads=3)
+    same(there, lda().fit(docs))
+    monkeypatch.setattr(_ray, "_START", 1.0)
+    monkeypatch.setattr(_ray, "_FIRST", 2.0)
+    with pytest.raises(errors.WorkerError, match="in 2 s; Ray has 8 processors: give fewer threads"):
+        ld.fit(lda(), docs, workers=1, threads=9)
+
+
+def test_progress_has_workers_bytes_and_milliseconds(cluster, docs, capfd):
+    ld.fit(lda(verbose=1), docs, workers=2)
+    shown = capfd.readouterr().err
+    assert re.search(r"round \d+  2 workers  \d+ ms, [\d.]+ MB out and [\d.]+ MB in a round", shown), shown
+
+
 def test_what_cannot_be_done_is_refused_in_words(docs, points, tmp_path, monkeypatch):
     with pytest.raises(errors.SettingError, match="holdout"):
         ld.fit(lda(holdout=0.1), docs)
@@ -358,8 +413,36 @@ def test_ray_that_cannot_start_says_so(docs, monkeypatch):
         raise ConnectionError("could not connect")
 
     monkeypatch.setattr(ray, "init", init)
-    with pytest.raises(errors.WorkerError, match="cannot be reached at host:1234: could not connect"):
-        ld.fit(lda(), docs, address="host:1234")
+    with pytest.raises(errors.WorkerError, match="cannot be reached at auto: could not connect"):
+        ld.fit(lda(), docs, address="auto")
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray would try for minutes"))
+    for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
+        with pytest.raises(errors.WorkerError, match=f"cannot be reached at {address}: .*refused"):
+            ld.fit(lda(), docs, address=address)
+
+
+def test_a_ray_that_is_too_slow_to_start_is_started_again():
+    class Slow:
+        def __init__(self, fails):
+            self.fails, self.calls = fails, []
+
+        def init(self, **_):
+            self.calls.append("init")
+            if self.calls.count("init") <= self.fails:
+                raise RuntimeError("The current node timed out during startup.")
+
+        def shutdown(self):
+            self.calls.append("shutdown")
+
+    slow = Slow(2)
+    _ray.started(slow, {"address": "local"})
+    assert slow.calls == ["init", "shutdown", "init", "shutdown", "init"]
+    for dead, address in ((Slow(3), "local"), (Slow(1), "ray://host:10001")):
+        with pytest.raises(RuntimeError, match="timed out"):
+            _ray.started(dead, {"address": address})
 
 
 def test_the_document_runs(cluster, tmp_path, monkeypatch):

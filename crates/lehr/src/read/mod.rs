@@ -45,7 +45,7 @@ use source::{Format, Source, TABLE, recognise};
 pub use docs::{
     CorpusFormat, DOCS, DocsOptions, Language, StopWords, Tokens, Unknown, docs, docs_with,
 };
-pub(crate) use docs::{docs_with_all_words, kept_words};
+pub(crate) use docs::{Room, docs_with_all_words, kept_words};
 pub use fitted::{Chosen, FittedColumns};
 pub use missing::Missing;
 pub use pipe::{STDIN, keep_pipes};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::docs::Room;
 use super::pipe::{Opened, Pipe};
 use crate::math::stop;
 use crate::{Error, Result};
@@ -60,6 +61,8 @@ pub(super) struct Source<'a> {
     /// be checked against it.
     pub size: u64,
     gzipped: bool,
+    /// Where documents go that memory has no room for.
+    pub room: Option<Room>,
 }
 
 impl<'a> Source<'a> {
@@ -105,6 +108,7 @@ impl<'a> Source<'a> {
             pipe,
             size,
             gzipped,
+            room: None,
         };
         source.head = if gzipped {
             let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, plain));
@@ -146,6 +150,7 @@ impl<'a> Source<'a> {
             pipe: None,
             size: 0,
             gzipped: false,
+            room: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Shards of documents, of one corpus or of many files, of which one is in memory at a time.
+//! Shards of documents, of one file or of many, of which a part is in memory at a time.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,27 +7,40 @@ use std::path::{Path, PathBuf};
 
 use super::{Kind, Making, Names, ShardFolder};
 use crate::data::{Docs, Entry, Vocabulary, write_each};
-use crate::read::{self, DocsOptions, docs_with_all_words, kept_words};
+use crate::read::{self, DocsOptions, Room, docs_with_all_words, kept_words};
 use crate::{Error, Result};
 
 /// Makes a folder of shards of the documents in these files, in their order, each in any format that
 /// [`read::docs`] reads and all with the same options. The words of all files are one vocabulary: by name, or by number
 /// where they have no names. Of texts, words are chosen by what all files together have of them.
 ///
-/// Several files are read one after the other, and what they hold waits on disk, in the new folder: the memory needed
-/// is that of the largest of them and of the words.
+/// Files are read one after the other, and what they hold waits on disk, in the new folder: the memory needed is 256 MB of
+/// entries, 16 bytes for each document, and the words. Only a file whose documents come in no order, or in scipy's
+/// compressed form, is in memory as a whole.
 pub fn make_docs(
     files: &[PathBuf],
     options: &DocsOptions,
     n_shards: usize,
     folder: &Path,
 ) -> Result<ShardFolder> {
+    /// 256 MB of them.
+    const MOST: usize = (256 << 20) / size_of::<Entry>();
+    made(files, options, n_shards, folder, MOST)
+}
+
+/// [`make_docs`] with at most so many entries in memory, about.
+fn made(
+    files: &[PathBuf],
+    options: &DocsOptions,
+    n_shards: usize,
+    folder: &Path,
+    most: usize,
+) -> Result<ShardFolder> {
     let mut making = Making::begin(folder)?;
-    let corpora = match files {
-        [] => return Err(Error::data("there are no files to make shards of")),
-        [file] => Corpora::of_one(read::docs(file, options)?),
-        files => Corpora::of_many(files, options, folder)?,
-    };
+    if files.is_empty() {
+        return Err(Error::data("there are no files to make shards of"));
+    }
+    let corpora = Corpora::of(files, options, folder, most)?;
     let vocabulary = Vocabulary::unnamed(corpora.n_words);
     for rows in Making::split(corpora.n_docs(), n_shards)? {
         let file = making.next("lehr");
@@ -58,24 +71,20 @@ struct Corpora {
 }
 
 impl Corpora {
-    fn of_one(docs: Docs) -> Self {
-        let n_words = docs.n_words();
-        let names = docs.vocabulary().names().map(<[String]>::to_vec);
-        Corpora { parts: vec![(docs, None)], n_words, names, waiting: Vec::new() }
-    }
-
-    fn of_many(files: &[PathBuf], options: &DocsOptions, folder: &Path) -> Result<Self> {
+    fn of(files: &[PathBuf], options: &DocsOptions, folder: &Path, most: usize) -> Result<Self> {
         let mut known = Known::default();
         let (mut parts, mut waiting) = (Vec::new(), Vec::new());
         for (i, file) in files.iter().enumerate() {
-            let mut docs = docs_with_all_words(file, options)?;
+            let path = folder.join(format!("waiting-{i:05}.lehr"));
+            let mut docs = docs_with_all_words(file, options, &Room { path: path.clone(), most })?;
             known.add(file, &docs)?;
-            if docs.mapped_bytes() == 0 {
+            if docs.mapped_bytes() == 0 && files.len() > 1 {
                 // Out of memory, and into a file that is mapped.
-                let path = folder.join(format!("waiting-{i:05}.lehr"));
                 docs.save(&path)?;
-                waiting.push(path.clone());
                 docs = read::docs(&path, &DocsOptions::default())?;
+            }
+            if path.exists() {
+                waiting.push(path);
             }
             parts.push(docs);
         }
@@ -84,8 +93,12 @@ impl Corpora {
         let part = |docs: Docs| {
             let words = docs.vocabulary().names();
             let number = |word: &String| numbers.get(word).copied().flatten();
-            let numbers = words.map(|words| words.iter().map(number).collect());
-            (docs, numbers)
+            let numbers = words.map(|words| words.iter().map(number).collect::<Vec<_>>());
+            // Most often all stay as they are.
+            let changes = |numbers: &Vec<Option<u32>>| {
+                numbers.iter().zip(0..).any(|(&new, v)| new != Some(v))
+            };
+            (docs, numbers.filter(changes))
         };
         let n_words = names.as_ref().map_or(known.n_words, Vec::len);
         Ok(Corpora { parts: parts.into_iter().map(part).collect(), n_words, names, waiting })
@@ -190,5 +203,71 @@ impl Known {
             numbers.insert(names[at].clone(), Some(number));
         }
         Ok((Some(kept.into_iter().map(|at| names[at].clone()).collect()), numbers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes of each file of a folder of shards that is made with so much room.
+    fn shards(files: &[PathBuf], options: &DocsOptions, most: usize) -> Vec<(String, Vec<u8>)> {
+        let folder = tempfile::tempdir().unwrap();
+        made(files, options, 3, folder.path(), most).unwrap();
+        let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        let found = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut found: Vec<_> = found.map(|p| (name(p.clone()), fs::read(p).unwrap())).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn shards_of_one_large_file_are_those_of_a_file_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape"];
+        let text = |n: usize| (0..n % 5).map(|i| words[(n * 3 + i * i) % 7]).collect::<Vec<_>>();
+        let texts: String = (0..60).map(|n| text(n).join(" ") + "\n").collect();
+        let json: String =
+            (0..60).map(|n| format!("{{\"text\": {:?}}}\n", text(n).join(" "))).collect();
+        let pairs = |n: usize| (0..n % 4).map(move |w| (w * 5 + n % 3, 1 + n % 2));
+        let ldac = |n: usize| pairs(n).map(|(w, c)| format!(" {w}:{c}")).collect::<String>();
+        let ldac: String = (0..60).map(|n| format!("{}{}\n", n % 4, ldac(n))).collect();
+        let uci = |docs: &[usize]| {
+            let lines = docs.iter().flat_map(|&n| pairs(n).map(move |(w, c)| (n + 1, w + 1, c)));
+            let lines: Vec<_> = lines.map(|(n, w, c)| format!("{n} {w} {c}\n")).collect();
+            format!("60\n20\n{}\n{}", lines.len(), lines.concat())
+        };
+        let (rising, falling): (Vec<usize>, Vec<usize>) =
+            ((0..60).collect(), (0..60).rev().collect());
+        // A document comes twice, with others in between.
+        let twice: Vec<usize> = [7].into_iter().chain(0..60).collect();
+        fs::write(folder.path().join("names"), words.join("\n")).unwrap();
+        let plain = DocsOptions::default();
+        let all = DocsOptions { min_docs: Some(1), max_docs: Some(1.0), ..plain.clone() };
+        let named = DocsOptions { vocab: Some(folder.path().join("names")), ..plain.clone() };
+        let cases = [
+            ("a.txt", &texts, &all),
+            ("b.txt", &texts, &named),
+            ("a.jsonl", &json, &plain),
+            ("a.ldac", &ldac, &plain),
+            ("a.uci", &uci(&rising), &plain),
+            ("b.uci", &uci(&falling), &plain),
+            ("c.uci", &uci(&twice), &plain),
+        ];
+        for (name, content, options) in cases {
+            let file = folder.path().join(name);
+            fs::write(&file, content).unwrap();
+            let whole = shards(std::slice::from_ref(&file), options, usize::MAX);
+            assert!(whole.len() > 3 && !whole[0].1.is_empty());
+            for most in [1, 7, 50] {
+                assert_eq!(
+                    shards(std::slice::from_ref(&file), options, most),
+                    whole,
+                    "{name} {most}"
+                );
+            }
+            let both = shards(&[file.clone(), file.clone()], options, usize::MAX);
+            assert_eq!(shards(&[file.clone(), file], options, 7), both, "{name} twice");
+        }
     }
 }

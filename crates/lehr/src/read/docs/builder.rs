@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::spill::{Room, Spill};
 use super::vocab::Names;
 use crate::data::{Docs, Entry, Vocabulary};
 use crate::error::{advice, setting};
@@ -21,6 +22,8 @@ pub(super) struct Builder {
     n_words: u64,
     /// Whether each document is a line of the file, so that its number cannot be wrong.
     docs_are_lines: bool,
+    /// Where entries go when they become too many.
+    spill: Option<Spill>,
 }
 
 impl Builder {
@@ -35,6 +38,15 @@ impl Builder {
         Builder { docs_are_lines: true, ..Builder::default() }
     }
 
+    /// Leaves the memory to others: more entries than that go to a file, with which the corpus is then made.
+    pub(super) fn spilling(mut self, room: Option<&Room>) -> Self {
+        self.spill = room.cloned().map(Spill::new);
+        if let Some(spill) = &self.spill {
+            self.entries.shrink_to(spill.most());
+        }
+        self
+    }
+
     /// Adds an entry; counts of 0 are left out, the same word of a document is added up later.
     #[inline]
     pub(super) fn push(&mut self, doc: u32, word: u32, count: f32) {
@@ -43,6 +55,7 @@ impl Builder {
             return;
         }
         if self.runs.last().is_none_or(|&(last, _)| last != doc) {
+            self.make_room();
             self.runs.push((doc, self.entries.len() as u64));
         }
         self.entries.push(Entry { word, count });
@@ -50,13 +63,66 @@ impl Builder {
 
     /// Adds the entries of another builder behind its own.
     pub(super) fn append(&mut self, mut other: Builder) {
-        let shift = self.entries.len() as u64;
         self.n_words = self.n_words.max(other.n_words);
         // A document may reach over both.
         let same = self.runs.last().zip(other.runs.first()).is_some_and(|(a, b)| a.0 == b.0);
+        if !same && !other.runs.is_empty() {
+            self.make_room();
+        }
+        let shift = self.entries.len() as u64;
         let runs = other.runs.iter().skip(usize::from(same));
         self.runs.extend(runs.map(|&(doc, start)| (doc, start + shift)));
         self.entries.append(&mut other.entries);
+    }
+
+    /// Before a new document: if the entries are too many, they go to the file.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.spill.as_ref().is_some_and(|spill| spill.is_due(self.entries.len())) {
+            self.spill_all();
+        }
+    }
+
+    /// Puts all documents here into the file, if they come behind those that are there. If not, documents are in no order,
+    /// and stay here.
+    #[cold]
+    fn spill_all(&mut self) {
+        let Some(spill) = &mut self.spill else { return };
+        let docs = || self.runs.iter().map(|&(doc, _)| doc);
+        let rising = spill.last().into_iter().chain(docs()).is_sorted_by(|a, b| a < b);
+        if !rising {
+            spill.give_up();
+            return;
+        }
+        let ends = self.runs.iter().skip(1).map(|&(_, start)| start);
+        let ends = ends.chain([self.entries.len() as u64]);
+        let mut offsets: Vec<u64> = [0].into_iter().chain(ends).collect();
+        tidy(&mut offsets, &mut self.entries);
+        spill.add(docs(), &offsets, &self.entries);
+        self.runs.clear();
+        self.entries.clear();
+    }
+
+    /// Whether all entries are in the file; if not, all are here.
+    fn is_spilled(&mut self) -> Result<bool> {
+        if self.spill.as_ref().is_some_and(|spill| !spill.is_empty()) && !self.runs.is_empty() {
+            self.spill_all();
+        }
+        match self.spill.take() {
+            Some(spill) if !spill.is_empty() && self.runs.is_empty() => {
+                self.spill = Some(spill);
+                return Ok(true);
+            }
+            Some(spill) if !spill.is_empty() => {
+                let (mut runs, mut entries) = spill.back()?;
+                let shift = entries.len() as u64;
+                runs.extend(self.runs.iter().map(|&(doc, start)| (doc, start + shift)));
+                entries.append(&mut self.entries);
+                (self.runs, self.entries) = (runs, entries);
+            }
+            _ => {}
+        }
+        Ok(false)
     }
 
     /// One more than the highest word so far, even if it was left out for its count.
@@ -75,17 +141,19 @@ impl Builder {
         if n_docs == 0 {
             return Err(Error::parse(path, "has no documents; give a file with at least one"));
         }
-        let most = CREDIBLE.max(self.entries.len() as u64);
+        let is_spilled = self.is_spilled()?;
+        let n_entries = match &self.spill {
+            Some(spill) => spill.n_entries(),
+            None => self.entries.len() as u64,
+        };
+        let most = CREDIBLE.max(n_entries);
         if let Some(names) = &names {
             names.check(path, n_words)?;
         } else if n_words > most {
             return Err(Error::parse(
                 path,
                 advice![
-                    format!(
-                        "has words numbered up to {n_words}, and only {} entries",
-                        self.entries.len()
-                    ),
+                    format!("has words numbered up to {n_words}, and only {n_entries} entries"),
                     "; number the words without gaps, or give a vocabulary file with ",
                     setting("vocab"),
                 ],
@@ -95,17 +163,19 @@ impl Builder {
             return Err(Error::parse(
                 path,
                 format!(
-                    "has documents numbered up to {n_docs}, and only {} entries; number the documents without gaps",
-                    self.entries.len()
+                    "has documents numbered up to {n_docs}, and only {n_entries} entries; number the documents without gaps"
                 ),
             ));
         }
-        let mut offsets = self.order_documents(n_docs as usize);
-        tidy(&mut offsets, &mut self.entries);
         let vocabulary = match names {
             None => Vocabulary::unnamed(n_words as usize),
             Some(names) => names.into_vocabulary()?,
         };
+        if let Some(spill) = self.spill.take().filter(|_| is_spilled) {
+            return spill.finish(n_docs, &vocabulary);
+        }
+        let mut offsets = self.order_documents(n_docs as usize);
+        tidy(&mut offsets, &mut self.entries);
         self.entries.shrink_to_fit();
         let docs = Docs::new(offsets, self.entries, vocabulary);
         docs.map_err(|error| Error::parse(path, error.to_string()))

@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::ngrams::Ngrams;
 use super::tokens::Splitter;
 use super::vocab::Names;
-use super::{DocsOptions, stop_words, words};
+use super::{DocsOptions, Room, stop_words, words};
 use crate::data::{Docs, Vocabulary};
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
@@ -60,6 +60,7 @@ impl<'a> Gather<'a> {
         options: &'a DocsOptions,
         names: Option<Names>,
         model: Option<&'a Vocabulary>,
+        room: Option<&Room>,
     ) -> Result<Self> {
         if model.is_some_and(|model| model.names().is_none()) {
             return Err(Error::parse(
@@ -70,7 +71,11 @@ impl<'a> Gather<'a> {
         // What is outside of a model's vocabulary is to be counted, not left out here.
         let names = names.filter(|_| model.is_none());
         let filter = Filter::new(options, names.as_ref(), model)?;
-        let bags = Bags { builder: Builder::of_lines(), ..Bags::default() };
+        // Words that are known have their numbers from the start, so that none changes afterwards.
+        let known = names.as_ref().map_or(&[][..], Names::words);
+        let numbers = known.iter().cloned().zip(0..).collect();
+        let builder = Builder::of_lines().spilling(room);
+        let bags = Bags { numbers, builder, ..Bags::default() };
         let (ids, texts, gaps, holder) = (Vec::new(), Vec::new(), 0, String::new());
         let ngrams = Ngrams::default();
         Ok(Gather { path, options, names, model, filter, bags, ngrams, ids, texts, gaps, holder })
@@ -133,13 +138,15 @@ impl<'a> Gather<'a> {
     pub(super) fn finish(self) -> Result<Docs> {
         let Gather { path, options, names, model, bags, mut ids, texts, gaps, holder, .. } = self;
         let Bags { numbers, builder, n_docs, .. } = bags;
-        let mut found = vec![String::new(); numbers.len()];
-        numbers.into_iter().for_each(|(word, number)| found[number as usize] = word);
-        let all = builder.finish(path, n_docs, found.len() as u64, None)?.with_vocabulary(found)?;
         let docs = match names {
-            Some(names) => words::matched(all, &names.into_vocabulary()?)?.0,
-            None if model.is_some() => all.with_all_words(),
-            None => choose(path, all, options)?,
+            Some(names) => builder.finish(path, n_docs, names.len(), Some(names))?,
+            None => {
+                let mut found = vec![String::new(); numbers.len()];
+                numbers.into_iter().for_each(|(word, number)| found[number as usize] = word);
+                let all = builder.finish(path, n_docs, found.len() as u64, None)?;
+                let all = all.with_vocabulary(found)?;
+                if model.is_some() { all.with_all_words() } else { choose(path, all, options)? }
+            }
         };
         let docs = match ids.is_empty() {
             true => docs,

@@ -6,6 +6,7 @@ use std::path::Path;
 use memchr::memchr;
 
 use super::super::source::Source;
+use super::Room;
 use crate::error::Advice;
 use crate::{Error, Result};
 
@@ -39,6 +40,11 @@ impl<'a> Lines<'a> {
 
     pub(super) fn path(&self) -> &'a Path {
         self.source.path
+    }
+
+    /// Where documents go that memory has no room for.
+    pub(super) fn room(&self) -> Option<&Room> {
+        self.source.room.as_ref()
     }
 
     /// How many things of `bytes` bytes in memory a header may claim before it is checked without

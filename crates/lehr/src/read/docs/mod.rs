@@ -18,6 +18,7 @@ mod parquet_texts;
 mod recognise;
 #[cfg(feature = "segmenter")]
 mod segments;
+mod spill;
 mod stop_words;
 mod table;
 mod text;
@@ -43,6 +44,7 @@ pub use words::Unknown;
 use gather::Gather;
 pub(crate) use gather::kept_words;
 use lines::Lines;
+pub(crate) use spill::Room;
 use vocab::Names;
 
 const NEEDED: Needed = Needed {
@@ -99,7 +101,7 @@ const NEEDED: Needed = Needed {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn docs(path: &Path, options: &DocsOptions) -> Result<Docs> {
-    read(path, options, None)
+    read(path, options, None, None)
 }
 
 /// Reads documents for a model that was fitted to other ones: words get the numbers that they have
@@ -127,23 +129,30 @@ pub fn docs_with(
     options: &DocsOptions,
     vocabulary: &Vocabulary,
 ) -> Result<(Docs, Unknown)> {
-    let docs = read(path, options, Some(vocabulary))?;
+    let docs = read(path, options, Some(vocabulary), None)?;
     words::matched(docs, vocabulary)
 }
 
-/// Reads one file of a corpus that has others: of a text, all words that may count, for [`kept_words`] to choose from.
-pub(crate) fn docs_with_all_words(path: &Path, options: &DocsOptions) -> Result<Docs> {
+/// Reads one file of a corpus that may have others: of a text, all words that may count, for [`kept_words`] to choose from.
+/// A corpus that is too large for the `room` is written to its file.
+pub(crate) fn docs_with_all_words(path: &Path, options: &DocsOptions, room: &Room) -> Result<Docs> {
     let nothing = Vocabulary::named(Vec::new())?;
-    read(path, options, options.vocab.is_none().then_some(&nothing))
+    read(path, options, options.vocab.is_none().then_some(&nothing), Some(room))
 }
 
 /// Reads a corpus; of a text for a model's vocabulary, all words.
-fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Result<Docs> {
+fn read(
+    path: &Path,
+    options: &DocsOptions,
+    model: Option<&Vocabulary>,
+    room: Option<&Room>,
+) -> Result<Docs> {
     if ShardFolder::is(path) {
         let asked = DocsOptions { ids: false, ..options.clone() };
         return open_shards(path, asked != DocsOptions::default());
     }
     let mut source = Source::open(path, &NEEDED)?;
+    source.room = room.cloned();
     let binary = recognise::binary(&source, options.format)?;
     let (format, input) = match binary {
         Some(format) => (format, Err(source)),
@@ -168,7 +177,7 @@ fn read(path: &Path, options: &DocsOptions, model: Option<&Vocabulary>) -> Resul
         (CorpusFormat::Svmlight, Ok(lines)) => pairs::read_svmlight(lines, options, names),
         (CorpusFormat::MatrixMarket, Ok(lines)) => matrix_market::read(lines, options, names),
         (_, Ok(lines)) if format.is_text() => {
-            let mut gather = Gather::new(path, options, names, model)?;
+            let mut gather = Gather::new(path, options, names, model, room)?;
             match format {
                 CorpusFormat::Csv => table::read(lines.into_source(), &mut gather)?,
                 CorpusFormat::Json => json::read(lines.into_source(), &mut gather)?,

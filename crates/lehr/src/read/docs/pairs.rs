@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::lines::Lines;
 use super::numbers::count;
 use super::vocab::Names;
-use super::{CorpusFormat, DocsOptions};
+use super::{CorpusFormat, DocsOptions, Room};
 use crate::data::Docs;
 use crate::error::{Advice, advice, setting};
 use crate::{Error, Result};
@@ -15,7 +15,7 @@ use super::super::source::shown;
 
 /// LDA-C: the number of pairs, then the pairs.
 pub(super) fn read_ldac(mut lines: Lines<'_>, names: Option<Names>) -> Result<Docs> {
-    let mut docs = Pairs::new(names, 0);
+    let mut docs = Pairs::new(names, 0, lines.room());
     while let Some(line) = lines.read()? {
         let parsed = add_ldac(&mut docs, line);
         parsed.map_err(|(field, text)| lines.fault(&field.to_string(), text))?;
@@ -54,7 +54,7 @@ pub(super) fn read_svmlight(
     options: &DocsOptions,
     names: Option<Names>,
 ) -> Result<Docs> {
-    let mut docs = Pairs::new(names, u64::from(options.one_based));
+    let mut docs = Pairs::new(names, u64::from(options.one_based), lines.room());
     while let Some(line) = lines.read()? {
         let line = without_comment(line);
         let (label, fields) = split_label(line);
@@ -120,8 +120,9 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn new(names: Option<Names>, base: u64) -> Self {
-        Pairs { builder: Builder::of_lines(), n_docs: 0, base, names }
+    fn new(names: Option<Names>, base: u64, room: Option<&Room>) -> Self {
+        let builder = Builder::of_lines().spilling(room);
+        Pairs { builder, n_docs: 0, base, names }
     }
 
     /// Adds a document, or says which field is wrong, counted on from `first`, and how.

@@ -39,11 +39,12 @@ pub(super) fn read(
         let texts = options.field.is_some() || !table.is_counts();
         options.check(source.path, CorpusFormat::Parquet, texts)?;
         if texts {
-            let mut gather = Gather::new(source.path, options, names, model)?;
+            let room = source.room.as_ref();
+            let mut gather = Gather::new(source.path, options, names, model, room)?;
             parquet_texts::read(&mut opened, &table, &mut gather)?;
             return gather.finish();
         }
-        read_rows(source.path, &mut opened, table, names, options.ids)
+        read_rows(&source, &mut opened, table, names, options.ids)
     })
 }
 
@@ -81,12 +82,13 @@ impl Columns {
 }
 
 fn read_rows(
-    path: &Path,
+    source: &Source<'_>,
     opened: &mut Opened,
     table: Columns,
     names: Option<Names>,
     with_ids: bool,
 ) -> Result<Docs> {
+    let path = source.path;
     let Columns { described: columns, labels } = &table;
     let damaged = |error| damaged(path, error);
     let chosen = choose(path, &table)?;
@@ -116,7 +118,7 @@ fn read_rows(
         }
     }
 
-    let mut builder = Builder::default();
+    let mut builder = Builder::default().spilling(source.room.as_ref());
     let (mut docs, mut terms) = (Keys::default(), Keys::default());
     let mut n_rows = 0;
     for g in 0..opened.reader.num_row_groups() {

@@ -69,7 +69,9 @@ pub(super) fn read(lines: Lines<'_>, header: &Header, names: Option<Names>) -> R
     if let Some(names) = &names {
         names.check(path, header.words.size)?;
     }
-    let mut builder = Builder::with_capacity(lines.credible(header.entries.size, 8));
+    let n_entries = lines.credible(header.entries.size, 8);
+    let n_entries = n_entries.min(lines.room().map_or(usize::MAX, |room| room.most));
+    let mut builder = Builder::with_capacity(n_entries).spilling(lines.room());
     let mut n_entries = 0;
     let mut lines = read_blocks(lines, header, &mut builder, &mut n_entries)?;
     let mut last = Last::none();
