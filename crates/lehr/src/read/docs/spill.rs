@@ -27,6 +27,9 @@ pub(super) struct Spill {
     fault: Option<io::Error>,
 }
 
+/// Documents, and where the entries of each begin.
+type Begins = Vec<(u32, u64)>;
+
 impl Spill {
     pub(super) fn new(room: Room) -> Self {
         Spill { room, file: None, docs: Vec::new(), n_entries: 0, fault: None }
@@ -84,7 +87,7 @@ impl Spill {
     }
 
     /// All documents back in memory: each with where it begins, and their entries.
-    pub(super) fn back(mut self) -> Result<(Vec<(u32, u64)>, Vec<Entry>)> {
+    pub(super) fn back(mut self) -> Result<(Begins, Vec<Entry>)> {
         let mut entries = Vec::with_capacity(self.n_entries as usize);
         let mut runs = Vec::with_capacity(self.docs.len());
         let path = self.room.path.clone();
