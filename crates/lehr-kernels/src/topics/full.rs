@@ -16,6 +16,8 @@ pub(super) struct Words<'a, F> {
     pub values: &'a [f32],
     /// The topics in a row, with its padding.
     pub stride: usize,
+    /// The same without: vectors behind the last topic are left out.
+    pub n_topics: usize,
     /// How many words.
     pub n_words: usize,
     /// Where each word's row begins in the table, the last word's again behind it, up to a whole block.
@@ -90,7 +92,7 @@ pub(super) fn first_pass<L: Lanes32, F: Format>(
                 L::prefetch(row.wrapping_add(line));
             }
         }
-        add_rows::<L, F>(&words.block(first), shares, out);
+        add_rows::<L, F>(&words.block(first), shares, words.n_topics, out);
     }
 }
 
@@ -102,8 +104,9 @@ pub(super) fn pass<L: Lanes32, F: Format>(words: Words<'_, F>, theta: &[f32], ou
     out.fill(0.0);
     for first in (0..words.n_words).step_by(WORDS) {
         let rows = words.block(first);
-        let shares = shares::<L, F>(&rows, &words.counts[first..first + WORDS], theta);
-        add_rows::<L, F>(&rows, &shares, out);
+        let counts = &words.counts[first..first + WORDS];
+        let shares = shares::<L, F>(&rows, counts, words.n_topics, theta);
+        add_rows::<L, F>(&rows, &shares, words.n_topics, out);
     }
 }
 
@@ -114,20 +117,25 @@ pub(super) fn coefs<L: Lanes32, F: Format>(words: Words<'_, F>, theta: &[f32], c
     for (block, coef) in coef.chunks_mut(WORDS).enumerate() {
         let first = block * WORDS;
         let rows = words.block(first);
-        let shares = shares::<L, F>(&rows, &words.counts[first..first + WORDS], theta);
+        let counts = &words.counts[first..first + WORDS];
+        let shares = shares::<L, F>(&rows, counts, words.n_topics, theta);
         coef.copy_from_slice(&shares[..coef.len()]);
     }
 }
 
-/// Calls a function of rows with the number of their groups as a constant, if vectors are the widest and the groups few
-/// enough for a vector per 16 topics to stay in registers; else another one.
+/// Calls a function of rows with the number of their groups as a constant, and whether the last one has topics in its
+/// lower half, if vectors are the widest and the groups few enough for a vector per 16 topics to stay in registers; else
+/// another one.
 macro_rules! by_groups {
-    ($lanes:ident, $groups:expr, $function:ident, $other:ident, $args:tt) => {
-        by_groups!(@ $lanes, $groups, $function, $other, $args, 1 2 3 4 5 6 7 8)
+    ($lanes:ident, $n_topics:expr, $function:ident, $other:ident, $args:tt) => {
+        by_groups!(@ $lanes, $n_topics, $function, $other, $args, 1 2 3 4 5 6 7 8)
     };
-    (@ $lanes:ident, $groups:expr, $function:ident, $other:ident, $args:tt, $($n:literal)*) => {
-        match $groups {
-            $($n if $lanes::N == 16 => $function::<$lanes, F, $n> $args,)*
+    (@ $lanes:ident, $n_topics:expr, $function:ident, $other:ident, $args:tt, $($n:literal)*) => {
+        match ($n_topics.div_ceil(TOGETHER), $n_topics.wrapping_sub(1) % TOGETHER >= 16) {
+            $(
+                ($n, true) if $lanes::N == 16 => $function::<$lanes, F, $n, true> $args,
+                ($n, false) if $lanes::N == 16 => $function::<$lanes, F, $n, false> $args,
+            )*
             _ => $other::<$lanes, F> $args,
         }
     };
@@ -138,12 +146,12 @@ macro_rules! by_groups {
 fn shares<L: Lanes32, F: Format>(
     rows: &[*const f32; WORDS],
     counts: &[f32],
+    n_topics: usize,
     theta: &[f32],
 ) -> [f32; WORDS] {
-    assert!(counts.len() == WORDS && theta.len().is_multiple_of(TOGETHER));
-    let groups = theta.len() / TOGETHER;
+    assert!(counts.len() == WORDS && theta.len() == n_topics.next_multiple_of(TOGETHER));
     // SAFETY: rows and theta have the same length, which is that many groups.
-    let mut shares = unsafe { by_groups!(L, groups, dots_of, dots, (rows, theta)) };
+    let mut shares = unsafe { by_groups!(L, n_topics, dots_of, dots, (rows, n_topics, theta)) };
     for v in (0..WORDS).step_by(L::N) {
         // SAFETY: both have 16 numbers, and N divides 16.
         unsafe {
@@ -158,21 +166,36 @@ fn shares<L: Lanes32, F: Format>(
 /// `z` of a block of words, eight words and some topics at a time.
 ///
 /// # Safety
-/// Rows must be as long as theta, which is whole groups.
+/// Rows must be as long as theta, which is whole groups of so many topics.
 #[inline(always)]
-unsafe fn dots<L: Lanes32, F: Format>(rows: &[*const f32; WORDS], theta: &[f32]) -> [f32; WORDS] {
+unsafe fn dots<L: Lanes32, F: Format>(
+    rows: &[*const f32; WORDS],
+    n_topics: usize,
+    theta: &[f32],
+) -> [f32; WORDS] {
     let mut z = [0.0; WORDS];
     for (rows, z) in rows.chunks_exact(BLOCK).zip(z.chunks_exact_mut(BLOCK)) {
         let mut dots = [L::splat(0.0); BLOCK];
         for group in 0..theta.len() / TOGETHER {
             for h in (0..16).step_by(L::N) {
+                let first = group * TOGETHER + h;
+                if first >= n_topics {
+                    break;
+                }
                 // SAFETY: the caller vouches for the group; N divides 16.
                 unsafe {
-                    let at = theta.as_ptr().add(group * TOGETHER + h);
+                    let at = theta.as_ptr().add(first);
                     let (t, u) = (L::load(at), L::load(at.add(16)));
-                    for i in 0..BLOCK {
-                        let (x, y) = F::load::<L>(rows[i], group, h);
-                        dots[i] = y.mul_add(u, x.mul_add(t, dots[i]));
+                    if first + 16 < n_topics {
+                        for i in 0..BLOCK {
+                            let (x, y) = F::load::<L>(rows[i], group, h);
+                            dots[i] = y.mul_add(u, x.mul_add(t, dots[i]));
+                        }
+                    } else {
+                        for i in 0..BLOCK {
+                            let (x, _) = F::load::<L>(rows[i], group, h);
+                            dots[i] = x.mul_add(t, dots[i]);
+                        }
                     }
                 }
             }
@@ -187,8 +210,9 @@ unsafe fn dots<L: Lanes32, F: Format>(rows: &[*const f32; WORDS], theta: &[f32])
 /// # Safety
 /// Rows and theta must be `G` groups long, and vectors have 16 lanes.
 #[inline(always)]
-unsafe fn dots_of<L: Lanes32, F: Format, const G: usize>(
+unsafe fn dots_of<L: Lanes32, F: Format, const G: usize, const LOWER: bool>(
     rows: &[*const f32; WORDS],
+    _n_topics: usize,
     theta: &[f32],
 ) -> [f32; WORDS] {
     let mut thetas = [[L::splat(0.0); 2]; G];
@@ -204,7 +228,9 @@ unsafe fn dots_of<L: Lanes32, F: Format, const G: usize>(
             // SAFETY: the caller vouches for the group.
             let (x, y) = unsafe { F::load::<L>(row, group, 0) };
             upper = x.mul_add(t, upper);
-            lower = y.mul_add(u, lower);
+            if LOWER || group + 1 < G {
+                lower = y.mul_add(u, lower);
+            }
         }
         *dot = upper.add(lower);
     }
@@ -213,21 +239,28 @@ unsafe fn dots_of<L: Lanes32, F: Format, const G: usize>(
 
 /// `out[k] += sum_w shares[w] * rows[w][k]` of a block of words.
 #[inline(always)]
-fn add_rows<L: Lanes32, F: Format>(rows: &[*const f32; WORDS], shares: &[f32], out: &mut [f32]) {
-    assert!(shares.len() == WORDS && out.len().is_multiple_of(TOGETHER));
-    let groups = out.len() / TOGETHER;
+fn add_rows<L: Lanes32, F: Format>(
+    rows: &[*const f32; WORDS],
+    shares: &[f32],
+    n_topics: usize,
+    out: &mut [f32],
+) {
+    assert!(shares.len() == WORDS && out.len() == n_topics.next_multiple_of(TOGETHER));
     // SAFETY: rows and `out` have the same length, which is that many groups.
-    unsafe { by_groups!(L, groups, add_rows_of, add_rows_by_eight, (rows, shares, out)) }
+    unsafe {
+        by_groups!(L, n_topics, add_rows_of, add_rows_by_eight, (rows, shares, n_topics, out))
+    }
 }
 
 /// Eight words and some topics at a time.
 ///
 /// # Safety
-/// Rows must be as long as `out`, which is whole groups.
+/// Rows must be as long as `out`, which is whole groups of so many topics.
 #[inline(always)]
 unsafe fn add_rows_by_eight<L: Lanes32, F: Format>(
     rows: &[*const f32; WORDS],
     shares: &[f32],
+    n_topics: usize,
     out: &mut [f32],
 ) {
     for (rows, shares) in rows.chunks_exact(BLOCK).zip(shares.chunks_exact(BLOCK)) {
@@ -237,17 +270,28 @@ unsafe fn add_rows_by_eight<L: Lanes32, F: Format>(
         }
         for group in 0..out.len() / TOGETHER {
             for h in (0..16).step_by(L::N) {
+                let first = group * TOGETHER + h;
+                if first >= n_topics {
+                    break;
+                }
                 // SAFETY: the caller vouches for the group; N divides 16.
                 unsafe {
-                    let to = out.as_mut_ptr().add(group * TOGETHER + h);
+                    let to = out.as_mut_ptr().add(first);
                     let (mut a, mut b) = (L::load(to), L::load(to.add(16)));
-                    for i in 0..BLOCK {
-                        let (x, y) = F::load::<L>(rows[i], group, h);
-                        a = x.mul_add(weights[i], a);
-                        b = y.mul_add(weights[i], b);
+                    if first + 16 < n_topics {
+                        for i in 0..BLOCK {
+                            let (x, y) = F::load::<L>(rows[i], group, h);
+                            a = x.mul_add(weights[i], a);
+                            b = y.mul_add(weights[i], b);
+                        }
+                        b.store(to.add(16));
+                    } else {
+                        for i in 0..BLOCK {
+                            let (x, _) = F::load::<L>(rows[i], group, h);
+                            a = x.mul_add(weights[i], a);
+                        }
                     }
                     a.store(to);
-                    b.store(to.add(16));
                 }
             }
         }
@@ -259,9 +303,10 @@ unsafe fn add_rows_by_eight<L: Lanes32, F: Format>(
 /// # Safety
 /// Rows and `out` must be `G` groups long, and vectors have 16 lanes.
 #[inline(always)]
-unsafe fn add_rows_of<L: Lanes32, F: Format, const G: usize>(
+unsafe fn add_rows_of<L: Lanes32, F: Format, const G: usize, const LOWER: bool>(
     rows: &[*const f32; WORDS],
     shares: &[f32],
+    _n_topics: usize,
     out: &mut [f32],
 ) {
     let place = |group: usize| group * TOGETHER;
@@ -277,7 +322,9 @@ unsafe fn add_rows_of<L: Lanes32, F: Format, const G: usize>(
             // SAFETY: the caller vouches for the group.
             let (x, y) = unsafe { F::load::<L>(row, group, 0) };
             *upper = x.mul_add(share, *upper);
-            *lower = y.mul_add(share, *lower);
+            if LOWER || group + 1 < G {
+                *lower = y.mul_add(share, *lower);
+            }
         }
     }
     for (group, [upper, lower]) in sums.into_iter().enumerate() {

@@ -226,7 +226,8 @@ fn solve_as<L: Lanes32, F: Format>(
     let counts = &scratch.counts[..];
     set_starts::<F>(stride, slots.iter().map(|&slot| slot as usize), &mut scratch.starts);
     let (values, starts, format) = (rows.values(), &scratch.starts[..], PhantomData::<F>);
-    let words = Words { values, stride, n_words: slots.len(), starts, counts, format };
+    let n_words = slots.len();
+    let words = Words { values, stride, n_topics, n_words, starts, counts, format };
     let room = &mut scratch.room;
     let mut course = Course {
         isa,
@@ -252,7 +253,8 @@ fn solve_as<L: Lanes32, F: Format>(
             some.copy::<F>(words, alpha, gamma);
             let Few { values, starts, alpha: few_alpha, gamma: few, theta: few_theta, .. } =
                 &mut *some;
-            let words = Words { values, stride: few.len(), starts, ..words };
+            let n_few = few.len();
+            let words = Words { values, stride: n_few, n_topics: n_few, starts, ..words };
             course.few = false;
             while !course.go_on::<L, F>(words, few_alpha, few, few_theta, coef, room, out) {}
             gamma.copy_from_slice(alpha);
