@@ -1,4 +1,4 @@
-//! exp(digamma(x)) without logarithm or branches, in f32 and f64 lanes.
+//! exp(digamma(x)) without logarithm or branches, in f32 and f64 lanes, and digamma(x) in f64 lanes.
 //!
 //! digamma(x) = digamma(x + n) - S with S = 1/x + ... + 1/(x+n-1), and exp(digamma(z + 1/2)) has the
 //! series z + 1/(24z) - 37/(5760z^3) + ...; so only exp(-S) is left, and no number cancels.
@@ -55,6 +55,27 @@ fn exp_digamma_f64_body<L: Lanes>(x: &[f64], out: &mut [f64]) {
                 buffer[..x.len()].copy_from_slice(x);
                 exp_digamma64(L::load(buffer.as_ptr())).store(buffer.as_mut_ptr());
                 out.copy_from_slice(&buffer[..x.len()]);
+            }
+        }
+    }
+}
+
+dispatch! {
+    /// `out[i] = digamma(x[i])` for x from 1e-70 to 1e70. Error below 4e-15 (1 + |result|).
+    digamma_f64 => digamma_f64_body(x: &[f64], out: &mut [f64])
+}
+
+#[inline(always)]
+fn digamma_f64_body<L: Lanes>(x: &[f64], out: &mut [f64]) {
+    assert_eq!(x.len(), out.len(), "one result per argument");
+    for (x, out) in x.chunks(L::N).zip(out.chunks_mut(L::N)) {
+        // SAFETY: both have as many numbers, at most N.
+        unsafe {
+            if x.len() == L::N {
+                digamma64(L::load(x.as_ptr())).store(out.as_mut_ptr());
+            } else {
+                let x = L::load_first(x.as_ptr(), x.len());
+                digamma64(x.max(L::splat(1e-70))).store_first(out.as_mut_ptr(), out.len());
             }
         }
     }
@@ -197,6 +218,25 @@ fn exp32<L: Numbers>(y: L) -> L {
 /// exp(digamma(x)), f64: eight terms are taken off, four at a time.
 #[inline(always)]
 fn exp_digamma64<L: Lanes>(x: L) -> L {
+    // Not above 1e30, where powers of x would overflow; S is 0 to rounding long before.
+    let s = x.max(L::splat(1e-9));
+    let s = L::splat(0.0).sub(L::splat(0.0).sub(s).max(L::splat(-1e30)));
+    let sum = reciprocals64(s).add(reciprocals64(s.add(L::splat(4.0))));
+    let (z, series) = series64(x);
+    exp64(L::splat(0.0).sub(sum)).mul(series).mul(z)
+}
+
+/// digamma(x), f64, likewise.
+#[inline(always)]
+fn digamma64<L: Lanes>(x: L) -> L {
+    let sum = reciprocals64(x).add(reciprocals64(x.add(L::splat(4.0))));
+    let (z, series) = series64(x);
+    ln64(series.mul(z)).sub(sum)
+}
+
+/// z = x + 7.5 and the factor that makes exp(digamma(x + 8)) of it.
+#[inline(always)]
+fn series64<L: Lanes>(x: L) -> (L, L) {
     const SERIES: [f64; 9] = [
         -0.439_604_436_860_081_27,
         0.082_381_852_238_787_76,
@@ -208,10 +248,6 @@ fn exp_digamma64<L: Lanes>(x: L) -> L {
         0.041_666_666_666_666_664,
         1.0,
     ];
-    // Not above 1e30, where powers of x would overflow; S is 0 to rounding long before.
-    let s = x.max(L::splat(1e-9));
-    let s = L::splat(0.0).sub(L::splat(0.0).sub(s).max(L::splat(-1e30)));
-    let sum = reciprocals64(s).add(reciprocals64(s.add(L::splat(4.0))));
     let z = x.add(L::splat(7.5));
     let r = L::splat(1.0).div(z);
     let r2 = r.mul(r);
@@ -219,7 +255,30 @@ fn exp_digamma64<L: Lanes>(x: L) -> L {
     for c in &SERIES[1..] {
         series = series.mul_add(r2, L::splat(*c));
     }
-    exp64(L::splat(0.0).sub(sum)).mul(series).mul(z)
+    (z, series)
+}
+
+/// ln(x) for normal x > 0.
+#[inline(always)]
+fn ln64<L: Lanes>(x: L) -> L {
+    /// The bits of the square root of a half: mantissas are taken from there to twice that.
+    const LEAST: u64 = 0x3fe6_a09e_667f_3bcd;
+    /// The bits of 1, and of 2^52, to which a whole number is added as a word.
+    const ONE: u64 = 0x3ff0_0000_0000_0000;
+    const WHOLE: u64 = 0x4330_0000_0000_0000;
+    let shifted = x.add_words(L::splat_bits(ONE - LEAST));
+    let k = shifted.shift_right(52).or(L::splat_bits(WHOLE));
+    let k = k.sub(L::splat((1u64 << 52) as f64 + 1023.0));
+    let mantissa = shifted.and(L::splat_bits((1 << 52) - 1)).add_words(L::splat_bits(LEAST));
+    // ln m = 2 atanh f.
+    let one = L::splat(1.0);
+    let f = mantissa.sub(one).div(mantissa.add(one));
+    let f2 = f.mul(f);
+    let mut series = L::splat(1.0 / 21.0);
+    for n in (1..=19).rev().step_by(2) {
+        series = series.mul_add(f2, L::splat(1.0 / f64::from(n)));
+    }
+    k.mul_add(L::splat(std::f64::consts::LN_2), f.add(f).mul(series))
 }
 
 /// 1/x + 1/(x+1) + 1/(x+2) + 1/(x+3).

@@ -2,7 +2,7 @@
 //! script that makes it stand in `fixtures/special`.
 
 use lehr_kernels::special::{digamma, ln_gamma, ln_multigamma, multidigamma};
-use lehr_kernels::{Isa, exp_digamma_f32, exp_digamma_f64};
+use lehr_kernels::{Isa, digamma_f64, exp_digamma_f32, exp_digamma_f64};
 
 mod common;
 
@@ -39,6 +39,26 @@ fn worst(function: &str, of: impl Fn(f64, Option<usize>) -> f64) -> (f64, String
 fn digamma_is_as_good_as_it_says() {
     let (error, at) = worst("digamma", |x, _| digamma(x));
     assert!(error < 3e-15, "{error:e} at {at}");
+}
+
+#[test]
+fn digamma_in_lanes_is_as_good_as_it_says_and_has_the_same_bits_everywhere() {
+    let mut bits: Vec<Vec<u64>> = Vec::new();
+    for isa in Isa::available() {
+        let mut all = Vec::new();
+        let (error, at) = worst("digamma", |x, _| {
+            let mut out = [f64::NAN; 9];
+            // Whole vectors, and what is left of one.
+            digamma_f64(isa, &[x.clamp(1e-70, 1e70); 9], &mut out);
+            assert!(out.iter().all(|y| y.to_bits() == out[0].to_bits()), "{isa} {x}: {out:?}");
+            all.push(out[0].to_bits());
+            if x == x.clamp(1e-70, 1e70) { out[0] } else { digamma(x) }
+        });
+        assert!(error < 4e-15, "{isa}: {error:e} at {at}");
+        bits.push(all);
+    }
+    // Portable lanes without a fused multiply-add round twice.
+    assert!(bits[1..].windows(2).all(|pair| pair[0] == pair[1]));
 }
 
 #[test]

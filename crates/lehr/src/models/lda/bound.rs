@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Lda, split_hyper};
 use crate::lambda::Lambda;
+use crate::math::kernels::digamma_f64;
 use crate::math::special::{digamma, ln_gamma};
 use crate::math::stop;
 
@@ -35,8 +36,8 @@ pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
     let parts: Vec<f64> = (0..n_words.div_ceil(CHUNK))
         .into_par_iter()
         .map_init(
-            || vec![0.0; n_topics],
-            |row, chunk| {
+            || (vec![0.0; n_topics], vec![0.0; n_topics]),
+            |(row, digammas), chunk| {
                 let mut sum = 0.0;
                 for w in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_words) {
                     stop::check();
@@ -57,9 +58,10 @@ pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
                             - ln_gamma(least);
                         row[k] = eta;
                     }
-                    for (&x, digamma_total) in row.iter().zip(&digamma_totals) {
+                    digamma_f64(lda.isa, row, digammas);
+                    for (k, &x) in row.iter().enumerate() {
                         if x != eta {
-                            sum += (eta - x) * (digamma(x) - digamma_total) + ln_gamma(x)
+                            sum += (eta - x) * (digammas[k] - digamma_totals[k]) + ln_gamma(x)
                                 - ln_gamma_eta;
                         }
                     }
@@ -82,10 +84,24 @@ pub(super) fn mean_ln_beta(lda: &Lda, lambda: &Lambda) -> f64 {
     let parts: Vec<f64> = table
         .values()
         .par_chunks(CHUNK * table.width())
-        .map(|chunk| chunk.iter().map(|&x| digamma(x)).sum())
+        .map_init(Vec::new, |digammas, chunk| {
+            digammas.resize(chunk.len(), 0.0);
+            digamma_f64(lda.isa, chunk, digammas);
+            sum_of(digammas)
+        })
         .collect();
     let n_words = table.n_rows() as f64;
     let totals: f64 = lda.topic_totals(lambda).iter().map(|&total| digamma(total)).sum();
     let sum = parts.iter().sum::<f64>() + lda.digamma_of_seeds(lambda);
     (sum - n_words * totals) / (n_words * table.width() as f64)
+}
+
+/// A sum of which eight parts are added side by side.
+fn sum_of(values: &[f64]) -> f64 {
+    let mut parts = [0.0; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        parts.iter_mut().zip(eight).for_each(|(part, x)| *part += x);
+    }
+    parts.iter().chain(rest).sum()
 }
