@@ -18,6 +18,10 @@ fn a_signal_saves_and_says_how_to_resume() {
         "fit gmm points.csv -k 5 --batch 1000 --effective 200 --steps 250 --tol 0 --eval-every 2";
     place.ok(&format!("{fit} -o reference"));
     for signal in ["INT", "TERM", "HUP"] {
+        // Whoever has started these tests may ignore it, and what they start ignores it, too.
+        if signal == "HUP" && ignores_hang_ups() {
+            continue;
+        }
         let mut running = Running::slowly(&place, &format!("{fit} -o {signal}"));
         assert!(running.reaches(&place, signal, 5), "too fast");
         running.signal(signal);
@@ -33,6 +37,13 @@ fn a_signal_saves_and_says_how_to_resume() {
         assert!(place.ok(&format!("resume {signal}")).contains("all steps were made"));
         same_run(&place, signal, "reference");
     }
+}
+
+/// Whether this process ignores SIGHUP, signal 1, as under nohup; elsewhere than on Linux it does not say.
+fn ignores_hang_ups() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use common::sizes;
 const VALUES: &str = include_str!("fixtures/special/values.txt");
 
 /// Error over `1 + |value|`, largest over all lines of one function, and where.
-fn worst(function: &str, of: impl Fn(f64, Option<usize>) -> f64) -> (f64, String) {
+fn worst(function: &str, mut of: impl FnMut(f64, Option<usize>) -> f64) -> (f64, String) {
     let mut worst = (0.0, String::new());
     let mut lines = 0;
     for line in VALUES.lines() {
