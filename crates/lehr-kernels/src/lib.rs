@@ -39,7 +39,7 @@ mod pages;
 
 pub use aligned::Aligned;
 pub use blend::{advance_row, decay_row, replace_row, step_row};
-pub use digamma::{digamma_f64, exp_digamma_f32, exp_digamma_f64};
+pub use digamma::{digamma_f64, exp_digamma_f32, exp_digamma_f64, ln_gamma_f64};
 pub use gaussian::{
     GaussianBlock, Second, TILE, accumulate, accumulate_scatter, log_densities, pad_to_lanes,
     softmax, whitened,

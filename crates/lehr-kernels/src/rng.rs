@@ -176,7 +176,12 @@ impl Rng {
         loop {
             let x = self.normal();
             let v = (1.0 + c * x).powi(3);
-            if v > 0.0 && self.uniform().ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+            if v <= 0.0 {
+                continue;
+            }
+            let u = self.uniform();
+            // What passes the first test would pass the second, which takes two logarithms.
+            if u < 1.0 - 0.0331 * x.powi(4) || u.ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
                 return d * v;
             }
         }

@@ -2,7 +2,19 @@
 
 #![forbid(unsafe_code)]
 
-const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
+pub(super) const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
+
+/// Stirling's series in 1/y^2, from the last term on.
+pub(super) const STIRLING: [f64; 8] = [
+    -3617.0 / 122_400.0,
+    1.0 / 156.0,
+    -691.0 / 360_360.0,
+    1.0 / 1188.0,
+    -1.0 / 1680.0,
+    1.0 / 1260.0,
+    -1.0 / 360.0,
+    1.0 / 12.0,
+];
 
 /// ln of the Gamma function for x > 0. Error below 8e-15 (1 + |result|): around the roots 1 and 2 it
 /// is the absolute error that is small.
@@ -19,17 +31,7 @@ pub fn ln_gamma(x: f64) -> f64 {
         y += 1.0;
     }
     let r = 1.0 / (y * y);
-    let series = [
-        -3617.0 / 122_400.0,
-        1.0 / 156.0,
-        -691.0 / 360_360.0,
-        1.0 / 1188.0,
-        -1.0 / 1680.0,
-        1.0 / 1260.0,
-        -1.0 / 360.0,
-        1.0 / 12.0,
-    ];
-    let series = series.iter().fold(0.0, |sum, c| sum * r + c) / y;
+    let series = STIRLING.iter().fold(0.0, |sum, c| sum * r + c) / y;
     (y - 0.5) * (y.ln() - 1.0) + (HALF_LN_2PI - 0.5 + series - product.ln())
 }
 

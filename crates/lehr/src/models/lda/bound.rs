@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{Lda, split_hyper};
 use crate::lambda::Lambda;
-use crate::math::kernels::digamma_f64;
+use crate::math::kernels::{digamma_f64, ln_gamma_f64};
 use crate::math::special::{digamma, ln_gamma};
 use crate::math::stop;
 
@@ -36,8 +36,8 @@ pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
     let parts: Vec<f64> = (0..n_words.div_ceil(CHUNK))
         .into_par_iter()
         .map_init(
-            || (vec![0.0; n_topics], vec![0.0; n_topics]),
-            |(row, digammas), chunk| {
+            || [(); 3].map(|()| vec![0.0; n_topics]),
+            |[row, digammas, ln_gammas], chunk| {
                 let mut sum = 0.0;
                 for w in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_words) {
                     stop::check();
@@ -59,9 +59,10 @@ pub(super) fn of_topics(lda: &Lda, lambda: &Lambda) -> f64 {
                         row[k] = eta;
                     }
                     digamma_f64(lda.isa, row, digammas);
+                    ln_gamma_f64(lda.isa, row, ln_gammas);
                     for (k, &x) in row.iter().enumerate() {
                         if x != eta {
-                            sum += (eta - x) * (digammas[k] - digamma_totals[k]) + ln_gamma(x)
+                            sum += (eta - x) * (digammas[k] - digamma_totals[k]) + ln_gammas[k]
                                 - ln_gamma_eta;
                         }
                     }
