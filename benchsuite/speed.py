@@ -105,7 +105,8 @@ class Verdicts:
         self.add(row, what, form.format(value), ">= " + form.format(target) if told else None, value >= target if told else None)
 
     def at_most(self, row, what, value, target, form):
-        self.add(row, what, form.format(value), "<= " + form.format(target), value <= target)
+        told = target is not None
+        self.add(row, what, form.format(value), "<= " + form.format(target) if told else None, value <= target if told else None)
 
 
 def median_of(rows, of):
@@ -375,6 +376,46 @@ def lda_update(speed):
         speed.verdicts.at_most(row, what, 100 * share, 100 * UPDATE_SHARE, "{:.1f} %")
 
 
+def lda_learned(speed):
+    """An epoch with the priors that are learned by default, and with fixed ones."""
+    row = "lda-learned"
+    _, whole = speed.corpora()
+    programs = {"lehr": speed.lehr} | ({"old": speed.old} if speed.old else {})
+
+    def run(program, priors, side, round_, place):
+        out = run_directory(f"learned-{side}")
+        got = measure([
+            programs[program], "fit", "lda", whole.path, "-k", 100, "--priors", priors, "--batch", lda.BATCH,
+            "--steps", whole.steps, "--eval-every", lda.NEVER, "--tol", 0, "--threads", 1, "--seed", round_,
+            "--quiet", "--json", "-o", out,
+        ], 1)  # fmt: skip
+        parts = last_json(got.stdout, side)["seconds_by_part"]
+        shutil.rmtree(out)
+        told = {
+            "check": row, "setting": "k100", "side": side, "round": round_, "place": place, "threads": 1, "seed": round_,
+            "documents": lda.BATCH * whole.steps, "seconds": sum(parts.get(name, 0.0) for name in lda.STEP_PARTS),
+            "wall_seconds": got.wall, "cpu_seconds": got.cpu, "peak_rss_bytes": got.rss, "detail": {"parts": parts},
+        }  # fmt: skip
+        speed.raw.add(told)
+        note(f"{row} round {round_} {side}: {told['cpu_seconds']:.2f} s of the processor")
+        return told
+
+    sides = {
+        f"{program} {priors}": lambda r, p, program=program, priors=priors: run(program, priors, f"{program} {priors}", r, p)
+        for program in programs
+        for priors in ("fixed", "learned")
+    }
+    rows = alternate(sides, speed.args.rounds)
+    speed.report.add(f"## {row}: seconds of the processor for an epoch, K = 100, one thread, with reading, start and last bound")
+    cpu = lambda r: r["cpu_seconds"]
+    speed.report.add(table(["program, priors", "median", "least", "greatest"], rows_of(rows, cpu, "{:.2f}".format)))
+    ratio = median_of(rows["lehr learned"], cpu) / median_of(rows["lehr fixed"], cpu)
+    speed.verdicts.at_most(row, "K = 100, learned / fixed priors", ratio, None, "{:.2f}")
+    if speed.old:
+        ratio = median_of(rows["old learned"], cpu) / median_of(rows["lehr learned"], cpu)
+        speed.verdicts.at_least(row, "K = 100, learned priors, old / lehr", ratio, None, "{:.2f}")
+
+
 def threads(speed):
     row, rounds = "threads", speed.args.rounds
     _, whole = speed.corpora()
@@ -616,6 +657,7 @@ ROWS = {
     "lda-yardstick": lda_yardstick,
     "lda-peers": lda_peers,
     "lda-update": lda_update,
+    "lda-learned": lda_learned,
     "threads": threads,
     "lda-batch": lda_batch,
     "lda-topics": lda_topics,
