@@ -304,14 +304,18 @@ fn fill<L: Narrow, F: Format>(
     assert!(inverse.len() == stride && row.len() == stride / TOGETHER * F::WORDS, "whole groups");
     let (mut sum, largest) = fill_shifted::<L, F>(lambda, decay, inverse, 0.0, row);
     let mut shift = 0.0;
-    if largest < RESCALE_BELOW {
+    if largest.at_least(L::Single::splat(RESCALE_BELOW)) == 0 {
+        let mut lanes = [0.0f32; 16];
+        // SAFETY: there is room for any vector.
+        unsafe { largest.store(lanes.as_mut_ptr()) };
+        let largest = lanes.into_iter().fold(0.0, |a, b| if b > a { b } else { a });
         shift = four_reciprocals(f64::from(largest.max(1e-6))) as f32;
         (sum, _) = fill_shifted::<L, F>(lambda, decay, inverse, shift, row);
     }
     (1.0 / sum.max(SMALLEST_Z), -shift)
 }
 
-/// Fills a row with its logarithms raised by `shift`; returns its sum, and the largest lambda as it is now.
+/// Fills a row with its logarithms raised by `shift`; returns its sum, and the largest lambda as it is now, lane by lane.
 #[inline(always)]
 fn fill_shifted<L: Narrow, F: Format>(
     lambda: &[f64],
@@ -319,7 +323,7 @@ fn fill_shifted<L: Narrow, F: Format>(
     inverse: &[f32],
     shift: f32,
     row: &mut [f32],
-) -> (f32, f32) {
+) -> (f32, L::Single) {
     let n_topics = lambda.len();
     // Inverse totals, and so all entries, are 0 behind the last topic.
     let mut floors = [SMALLEST_ENTRY; TOGETHER];
@@ -335,10 +339,7 @@ fn fill_shifted<L: Narrow, F: Format>(
             sums = sums.add(upper.add(lower));
         }
     }
-    let mut lanes = [0.0f32; 16];
-    // SAFETY: there is room for any vector.
-    unsafe { largest.store(lanes.as_mut_ptr()) };
-    (sums.sum(), lanes.into_iter().fold(0.0, |a, b| if b > a { b } else { a }))
+    (sums.sum(), largest)
 }
 
 /// What the entries of a row are made of; inverse totals are padded to whole groups.
