@@ -313,7 +313,7 @@ def test_a_worker_has_time_to_open_each_of_its_shards(cluster, docs, monkeypatch
 
     monkeypatch.setattr(_ray, "Job", Seen)
     # Batches of one document: the worker has done tasks before it sees the last of its shards.
-    ld.fit(lda(batch_size=1, max_iter=1), docs, workers=1)
+    ld.fit(lda(batch_size=1, max_iter=1, effective_batch_size=None), docs, workers=1)
     assert fresh[0] and 2 <= sum(fresh) <= 4 and not all(fresh)
 
 
