@@ -6,15 +6,17 @@
 In an environment that has lehr with Ray. `prepare` makes folders of shards in WORK, which are kept; the others measure,
 and append their rows to FILE as JSON lines. Two cores show what workers cost, not what they gain: each fit is made by two
 threads of this process and by two workers of one thread each, on the same shards, and what the second takes longer is
-overhead.
+overhead. The two are made in turns, `--repeats` times, and medians are reported.
 """
 
 import argparse
 import json
 import resource
+import statistics
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,29 +48,31 @@ def seconds_of_step(trace):
     return (trace["seconds"][-1] - trace["seconds"][0]) / (trace["step"][-1] - trace["step"][0])
 
 
-def compared(make, shards, name):
-    """One fit both ways: the row of a table."""
-    here = make().fit(shards)
-    began = time.perf_counter()
-    there = ld.fit(make(), shards, workers=2, threads=1)
-    whole = time.perf_counter() - began
-    report, n = there.workers_, max(there.workers_["rounds"], 1)
-    row = {
+def compared(make, shards, name, repeats):
+    """The same fit both ways, in turns: the row of a table."""
+    found = {"threads_ms": [], "workers_ms": [], "round_ms": [], "working_ms": []}
+    for _ in range(repeats):
+        here = make().fit(shards)
+        there = ld.fit(make(), shards, workers=2, threads=1)
+        report, n = there.workers_, max(there.workers_["rounds"], 1)
+        found["threads_ms"].append(1e3 * seconds_of_step(here.trace_))
+        found["workers_ms"].append(1e3 * seconds_of_step(there.trace_))
+        found["round_ms"].append(1e3 * report["seconds"] / n)
+        found["working_ms"].append(1e3 * report["working"] / n)
+    shares = [1 - threads / workers for threads, workers in zip(found["threads_ms"], found["workers_ms"])]
+    medians = {key: statistics.median(values) for key, values in found.items()}
+    return {
         "what": name,
         "steps": there.n_steps_,
-        "threads_ms": 1e3 * seconds_of_step(here.trace_),
-        "workers_ms": 1e3 * seconds_of_step(there.trace_),
+        **medians,
+        "overhead_ms": medians["workers_ms"] - medians["threads_ms"],
+        "overhead_share": statistics.median(shares),
         "rounds_per_step": report["rounds"] / max(there.n_steps_, 1),
         "out_kb": report["bytes_out"] / n / 1e3,
         "in_kb": report["bytes_in"] / n / 1e3,
-        "round_ms": 1e3 * report["seconds"] / n,
-        "working_ms": 1e3 * report["working"] / n,
-        "fit_s": whole,
         "same_bits": bool(np.array_equal(here.trace_["bound"], there.trace_["bound"])),
+        "all": found,
     }
-    row["overhead_ms"] = row["workers_ms"] - row["threads_ms"]
-    row["overhead_share"] = row["overhead_ms"] / row["workers_ms"]
-    return row
 
 
 def topics(batch, n_docs):
@@ -175,11 +179,12 @@ def measured(work, names, args):
     if "topics" in names:
         manifest = json.loads((work / "docs.shards" / "manifest.json").read_text(encoding="utf-8"))
         for batch in args.batches:
-            yield compared(lambda batch=batch: topics(batch, manifest["rows"]), work / "docs.shards", f"topics, batch {batch}")
+            make = partial(topics, batch, manifest["rows"])
+            yield compared(make, work / "docs.shards", f"topics, batch {batch}", args.repeats)
     if "points" in names:
-        yield compared(clusters, work / "x.shards", "points, d = 16, K = 32")
+        yield compared(clusters, work / "x.shards", "points, d = 16, K = 32", args.repeats)
     if "ratings" in names:
-        yield compared(factors, work / "ratings.shards", "ratings, d = 10")
+        yield compared(factors, work / "ratings.shards", "ratings, d = 10", args.repeats)
     ray.shutdown()
 
 
@@ -191,6 +196,7 @@ def main():
     parser.add_argument("--ratings", help="ratings, such as a part of Netflix's")
     parser.add_argument("--points", type=int, help="how many points of 16 columns")
     parser.add_argument("--batches", type=int, nargs="*", default=list(STEPS), choices=list(STEPS))
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="fits of each kind (3)")
     parser.add_argument("--out", type=Path, help="a file to append the rows to, as JSON lines")
     args = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -17,8 +17,8 @@ from .errors import LehrError, MissingPackageError, WorkerError
 
 # Seconds that workers have to come up before the others begin without them.
 _START = 120.0
-# Seconds until the first worker must have come up, which a cluster may have to find a machine for; and for the first task
-# of a worker, which opens and checks its shards.
+# Seconds until the first worker must have come up, which a cluster may have to find a machine for; and for tasks of shards
+# that a worker has not had yet, which it copies, opens and checks.
 _FIRST = 600.0
 # Seconds until somebody must answer at Ray's address.
 _KNOCK = 20.0
@@ -84,9 +84,14 @@ class Cluster:
             started(ray, options)
         except Exception as error:  # whatever Ray raises: it has no class of its own for this
             first = str(error).strip().splitlines()
+            advice = "start it by hand ('ray start --head') to see why, or fit without it"
+            if address is not None:
+                advice = (
+                    "see whether Ray runs there, as 'ray status' says; a cluster that wants a token needs RAY_AUTH_MODE=token and "
+                    "its token here as well"
+                )
             raise WorkerError(
-                f"Ray cannot be reached {where}: {first[0] if first else type(error).__name__}; "
-                "start it by hand ('ray start --head') to see why, or fit without it"
+                f"Ray cannot be reached {where}: {first[0] if first else type(error).__name__}; {advice}"
             ) from error
 
     def __enter__(self):
@@ -189,11 +194,11 @@ class Slot:
     """A place for a worker: a new one comes here when the old one is lost."""
 
     def __init__(self, number):
-        self.number, self.actor, self.loading, self.ready, self.fresh = number, None, None, False, True
+        self.number, self.actor, self.loading, self.ready, self.opened = number, None, None, False, set()
 
 
 class Job:
-    """Tasks that a worker was given in this round."""
+    """Tasks that a worker was given in this round; `fresh` if it has not had some of their shards yet."""
 
     def __init__(self, slot, places, fresh):
         self.slot, self.places, self.fresh, self.began = slot, places, fresh, time.monotonic()
@@ -253,8 +258,8 @@ class Crew:
     def _load(self, slot):
         """Starts the worker of a slot, if there is none, and sends it the model."""
         if slot.actor is None:
-            slot.actor, slot.fresh = self.remote.remote(self.shards, self.threads), True
-        slot.loading, slot.ready = slot.actor.load.remote(self.packed), False
+            slot.actor = self.remote.remote(self.shards, self.threads)
+        slot.loading, slot.ready, slot.opened = slot.actor.load.remote(self.packed), False, set()
         slot.since = time.monotonic()
 
     def _wait_until_ready(self, all_of_them=False):
@@ -317,7 +322,8 @@ class Crew:
         for number, own in shares.items():
             slot = self.slots[number]
             parts, tasks = [self.tasks[place][0] for place in own], [self.tasks[place][1] for place in own]
-            self.jobs[slot.actor.run.remote(self.common, parts, tasks)] = Job(slot, own, slot.fresh)
+            fresh = not slot.opened.issuperset(parts)
+            self.jobs[slot.actor.run.remote(self.common, parts, tasks)] = Job(slot, own, fresh)
             self.report["bytes_out"] += self.size
 
     def _take(self, ref):
@@ -332,8 +338,9 @@ class Crew:
             self._lost(job.slot, error)
             self._assign(job.places)
             return
-        job.slot.fresh = False
-        self.times.append(time.monotonic() - job.began)
+        job.slot.opened.update(self.tasks[place][0] for place in job.places)
+        if not job.fresh:
+            self.times.append(time.monotonic() - job.began)
         self.worked[job.slot.number] = self.worked.get(job.slot.number, 0.0) + worked
         for place, reply in zip(job.places, replies):
             self.replies[place] = reply
@@ -413,14 +420,17 @@ class Crew:
                 slot, job = idle.pop(), left.pop(0)
                 under_way[slot.actor.transform.remote(kept, *job)] = (slot, job, time.monotonic())
             done, _ = self.ray.wait(list(under_way), timeout=0.5)
-            late = [ref for ref, (_, _, began) in under_way.items() if time.monotonic() - began > (self.timeout or _FIRST)]
+            # Every shard is a new one to its worker, and some are larger than others.
+            patience = self.timeout or max(_FIRST, _TIMES * median(self.times or [0.0]))
+            late = [ref for ref, (_, _, began) in under_way.items() if time.monotonic() - began > patience]
             for ref in {*done, *late}:
-                slot, job, _ = under_way.pop(ref)
+                slot, job, began = under_way.pop(ref)
                 idle.append(slot)
                 try:
                     if ref not in done:
                         raise self.ray.exceptions.GetTimeoutError("it has not answered in time")
                     opened(self.ray.get(ref), [self.files[job[0]]])
+                    self.times.append(time.monotonic() - began)
                 except self.ray.exceptions.RayTaskError as error:
                     text = f"{self.shards}: a worker failed at {self.files[job[0]]}: {reason(error)}"
                     raise WorkerError(text) from error

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .errors import DataError, MissingFileError, MissingPackageError
+from .errors import DataError, FormatError, MissingFileError, MissingPackageError
 
 _MANIFEST = "manifest.json"
 # In a copy: where it comes from.
@@ -58,11 +58,15 @@ class Folder:
         key = hashlib.sha256(name.encode() + b"\0" + text).hexdigest()[:24]
         self.path = _cache() / "shards" / key
         self.path.mkdir(parents=True, exist_ok=True)
-        manifest = json.loads(text)
-        self.files = [entry["file"] for entry in manifest["shards"]]
-        beside = list(manifest.get("sidecars", {}))
-        if manifest.get("vocabulary"):
-            beside.append("vocabulary.json")
+        try:
+            manifest = json.loads(text)
+            self.files = [entry["file"] for entry in manifest["shards"]]
+            beside = list(manifest.get("sidecars", {}))
+            if manifest.get("vocabulary"):
+                beside.append("vocabulary.json")
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            text = "is no manifest of a folder of shards; make the shards again"
+            raise FormatError(f"{name}/{_MANIFEST}: {text}") from error
         for file in beside:
             self._copy(file)
         self._write(_ADDRESS, name.encode())

@@ -188,6 +188,10 @@ def test_shards_are_read_from_where_fsspec_reaches(cluster, points, tmp_path):
         ld.fit(gmm(), address)
     with pytest.raises(errors.MissingFileError, match="no folder of shards"):
         ld.fit(gmm(), f"file://{tmp_path}/bucket")
+    for text in ("[1, 2]", "{}", '{"shards": [', '{"shards": [{"rows": 3}]}'):
+        (tmp_path / "bucket" / "manifest.json").write_text(text)
+        with pytest.raises(errors.FormatError, match="bucket/manifest.json: is no manifest"):
+            ld.fit(gmm(), f"file://{tmp_path}/bucket")
 
 
 def worker_processes():
@@ -297,6 +301,20 @@ def test_a_changed_shard_is_refused_with_its_name(cluster, docs, tmp_path):
     (folder / "00001.lehr").write_bytes(b"")
     with pytest.raises(errors.FormatError, match="00001.lehr.*0 bytes"):
         ld.fit(lda(), folder)
+
+
+def test_a_worker_has_time_to_open_each_of_its_shards(cluster, docs, monkeypatch):
+    fresh = []
+
+    class Seen(_ray.Job):
+        def __init__(self, slot, places, is_fresh):
+            super().__init__(slot, places, is_fresh)
+            fresh.append(is_fresh)
+
+    monkeypatch.setattr(_ray, "Job", Seen)
+    # Batches of one document: the worker has done tasks before it sees the last of its shards.
+    ld.fit(lda(batch_size=1, max_iter=1, effective_batch_size=None), docs, workers=1)
+    assert fresh[0] and 2 <= sum(fresh) <= 4 and not all(fresh)
 
 
 def test_transform_writes_a_file_for_each_shard(cluster, docs, points, tmp_path):
@@ -472,7 +490,45 @@ def test_the_program(docs, tmp_path):
 
 
 @pytest.mark.nightly
-def test_a_small_object_store_stays_flat(docs, points):
+def test_a_cluster_is_reached_at_its_address(docs, tmp_path):
+    """Both kinds of address, of a Ray that was started by hand."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        port, client = one.getsockname()[1], other.getsockname()[1]
+    # Ray's client sends no token unless it is told to; this Ray asks for none.
+    environment = {**os.environ, "RAY_AUTH_MODE": "disabled", "no_proxy": "127.0.0.1"}
+    start = ["ray", "start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--ray-client-server-port={client}"]
+    start += ["--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats", f"--object-store-memory={STORE}", "--block"]
+    start[0] = os.path.join(os.path.dirname(sys.executable), "ray")
+    head = subprocess.Popen(start, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 120
+        while True:
+            assert head.poll() is None and time.monotonic() < deadline
+            with socket.socket() as knock:
+                if knock.connect_ex(("127.0.0.1", client)) == 0:
+                    break
+            time.sleep(0.5)
+        for address in (f"ray://127.0.0.1:{client}", f"127.0.0.1:{port}"):
+            run = tmp_path / address.rpartition(":")[2]
+            command = [sys.executable, "-m", "lehr.distributed", "fit", "lda", str(docs), "-k", "3", "--batch", "64", "--quiet"]
+            command += ["--address", address, "-o", str(run)]
+            done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=300)
+            assert done.returncode == 0, done.stderr
+        one, other = (lehr.load(run) for run in sorted(tmp_path.iterdir()))
+        np.testing.assert_array_equal(one.components_, other.components_)
+    finally:
+        head.terminate()
+        head.wait()
+
+
+@pytest.mark.nightly
+def test_a_small_object_store_stays_flat(tmp_path):
+    rng = np.random.default_rng(4)
+    counts = scipy.sparse.csr_matrix(rng.poisson(0.05, size=(400, 4000)).astype(np.float64))
+    scipy.sparse.save_npz(tmp_path / "x.npz", counts)
+    ld.shard(tmp_path / "x.npz", tmp_path / "x.shards", 4)
     assert not ray.is_initialized() or ray.shutdown() is None
     ray.init(
         address="local",
@@ -483,9 +539,11 @@ def test_a_small_object_store_stays_flat(docs, points):
         _node_ip_address="127.0.0.1",
     )
     try:
-        # Each round carries more than a thousandth of the store.
-        there = ld.fit(lda(n_init=1, max_iter=700, batch_size=80), docs, workers=2)
-        assert there.workers_["rounds"] >= 2000
+        # More than 20 times what the store holds; what is sent to workers goes through it.
+        make = lehr.LatentDirichletAllocation
+        there = make(100, learning_method="online", batch_size=100, max_iter=500, random_state=0)
+        there = ld.fit(there, tmp_path / "x.shards", workers=2)
+        assert there.workers_["rounds"] >= 2000 and there.workers_["bytes_out"] > 20 * 200 * 2**20
         free = ray.available_resources().get("object_store_memory", 0)
         assert free > 0.9 * 200 * 2**20
     finally:

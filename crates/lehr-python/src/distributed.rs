@@ -8,7 +8,7 @@ use lehr::error::Advice;
 use lehr::math::stop;
 use lehr::models::{ReadOptions, Stored};
 use lehr::read::{DocsOptions, PointsOptions, RatingsOptions};
-use lehr::remote::{Hands, OnShards, OnWorkers, Works, worker};
+use lehr::remote::{Hands, OnShards, OnWorkers, Take, Task, Works, worker};
 use lehr::shards::{Kind, ShardFolder, Sharded, make_docs, make_points, make_ratings};
 use lehr::store::{self, Begin, Disk, Extension, Items, Memory, Run, RunDirectory, Sink};
 use lehr::{Error, FitConfig};
@@ -163,11 +163,7 @@ impl Hands for Carrier<'_> {
         })
     }
 
-    fn round(
-        &mut self,
-        common: Vec<u8>,
-        tasks: Vec<(usize, Vec<u8>)>,
-    ) -> lehr::Result<Vec<Vec<u8>>> {
+    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>, take: Take<'_>) -> lehr::Result<()> {
         self.call(|py, hands| {
             let list = PyList::empty(py);
             for (part, task) in tasks {
@@ -176,17 +172,18 @@ impl Hands for Carrier<'_> {
             hands.call_method1("begin", (PyArray1::from_vec(py, common), list)).map(drop)
         })?;
         loop {
-            let replies = self.call(|_, hands| {
+            let taken = self.call(|py, hands| {
                 let found = hands.call_method1("poll", (LOOK,))?;
                 if found.is_none() {
                     return Ok(None);
                 }
                 let replies = found.extract::<Vec<PyReadonlyArray1<'_, u8>>>()?;
-                let copied = replies.iter().map(|reply| Ok(reply.as_slice()?.to_vec()));
-                copied.collect::<PyResult<Vec<Vec<u8>>>>().map(Some)
+                let replies = replies.iter().map(|reply| Ok(reply.as_slice()?));
+                let replies = replies.collect::<PyResult<Vec<&[u8]>>>()?;
+                Ok(Some(py.detach(|| take(&replies))))
             })?;
-            if let Some(replies) = replies {
-                return Ok(replies);
+            if let Some(taken) = taken {
+                return taken;
             }
             stop::check();
         }

@@ -12,7 +12,7 @@ use lehr::fit::Fitted;
 use lehr::math::rng::Rng;
 use lehr::models::{Lda, LdaParams, Mixture, MixtureParams, Pmf, PmfParams};
 use lehr::read::{self, DocsOptions, PointsOptions, RatingsOptions};
-use lehr::remote::{Hands, OnShards, OnWorkers, Works, worker};
+use lehr::remote::{Hands, OnShards, OnWorkers, Take, Task, Works, worker};
 use lehr::shards::{ShardFolder, Sharded, make_docs, make_points, make_ratings};
 use lehr::{Error, FitConfig, Result};
 
@@ -54,7 +54,7 @@ impl Hands for Crew {
         Ok(())
     }
 
-    fn round(&mut self, common: Vec<u8>, tasks: Vec<(usize, Vec<u8>)>) -> Result<Vec<Vec<u8>>> {
+    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>, take: Take<'_>) -> Result<()> {
         if self.lost_after == Some(self.rounds) {
             return Err(Error::data("all workers are gone"));
         }
@@ -75,7 +75,7 @@ impl Hands for Crew {
                 replies[at] = done.into_iter().next().unwrap();
             }
         }
-        Ok(replies)
+        take(&replies.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 

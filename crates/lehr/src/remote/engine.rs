@@ -13,14 +13,17 @@ use crate::{Error, Result};
 /// A task: the shard of the folder that it is about, and the message for who has it.
 pub type Task = (usize, Vec<u8>);
 
+/// What becomes of the replies of a round. They are read where they lie: there may be hundreds of megabytes of them.
+pub type Take<'a> = &'a mut (dyn FnMut(&[&[u8]]) -> Result<()> + Send);
+
 /// Has tasks done, wherever that is.
 pub trait Hands: Send {
     /// What workers need before anything else, as [`pack`](super::pack) made it.
     fn model(&mut self, model: Vec<u8>) -> Result<()>;
 
-    /// Has each task done by a worker that can open its shard, and needs what is `common` to all of them as well, and gives
-    /// the replies in the order of the tasks. A task that is lost can be given to another process.
-    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>>;
+    /// Has each task done by a worker that can open its shard, and needs what is `common` to all of them as well, and lends
+    /// the replies to `take`, once, in the order of the tasks. A task that is lost can be given to another process.
+    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>, take: Take<'_>) -> Result<()>;
 }
 
 impl<H: Hands + ?Sized> Hands for &mut H {
@@ -28,8 +31,8 @@ impl<H: Hands + ?Sized> Hands for &mut H {
         (**self).model(model)
     }
 
-    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>> {
-        (**self).round(common, tasks)
+    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>, take: Take<'_>) -> Result<()> {
+        (**self).round(common, tasks, take)
     }
 }
 
@@ -89,14 +92,18 @@ impl<'a> Remote<'a> {
     ) -> Result<BTreeMap<usize, PartReply<L>>> {
         let parts: Vec<usize> = tasks.keys().copied().collect();
         let tasks = tasks.par_iter().map(|(&part, task)| (part, encode(task))).collect();
-        let replies = self.hands.round(common, tasks)?;
-        if replies.len() != parts.len() {
-            let message = format!("{} replies to {} tasks", replies.len(), parts.len());
-            return Err(Error::data(message));
-        }
-        let decoded =
-            parts.into_par_iter().zip(&replies).map(|(part, reply)| Ok((part, decode(reply)?)));
-        decoded.collect()
+        let mut decoded = BTreeMap::new();
+        self.hands.round(common, tasks, &mut |replies| {
+            if replies.len() != parts.len() {
+                let message = format!("{} replies to {} tasks", replies.len(), parts.len());
+                return Err(Error::data(message));
+            }
+            let read =
+                parts.par_iter().zip(replies).map(|(&part, reply)| Ok((part, decode(reply)?)));
+            decoded = read.collect::<Result<_>>()?;
+            Ok(())
+        })?;
+        Ok(decoded)
     }
 }
 
@@ -153,9 +160,10 @@ impl<M: SharedModel> Engine<M> for Remote<'_> {
         let shards = Shards::new(model, &batch.items, &self.sizes.parts);
         let mut gather = Gather::new(model, batch, ask, stats);
         let common = Common { rows: &stats.rows, expect, ask, noise: batch.noise };
-        let common = encode(&common);
+        let mut common = encode(&common);
         let mut next = self.ahead.take();
-        for waves in rounds(model, &shards) {
+        let mut rounds = rounds(model, &shards).into_iter().peekable();
+        while let Some(waves) = rounds.next() {
             let mut tasks: BTreeMap<usize, PartTask> = BTreeMap::new();
             for (part, items) in next.iter().flat_map(|items| self.by_part(items)) {
                 tasks.insert(part, PartTask { groups: Vec::new(), next: Some(Items::new(items)) });
@@ -169,7 +177,9 @@ impl<M: SharedModel> Engine<M> for Remote<'_> {
                     task.groups.push(pieces.collect());
                 }
             }
-            let replies = self.round::<M::Local>(common.clone(), tasks)?;
+            let is_last = rounds.peek().is_none();
+            let own = if is_last { std::mem::take(&mut common) } else { common.clone() };
+            let replies = self.round::<M::Local>(own, tasks)?;
             let mut sets = Vec::new();
             let mut left = BTreeMap::new();
             for (part, PartReply { groups, rows }) in replies {

@@ -23,7 +23,7 @@ mod wire;
 mod worker;
 
 pub use driver::{OnShards, OnWorkers};
-pub use engine::{Hands, Remote, Task};
+pub use engine::{Hands, Remote, Take, Task};
 pub use model::pack;
 pub(crate) use users::Users;
 pub use worker::{Works, worker};

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::engine::{Hands, MOST_BYTES};
+use super::engine::{Hands, MOST_BYTES, Take, Task};
 use super::model::Packed;
 use super::users_wire::{Change, Sums as Sent, Sweep, Then, UserCommon, UserReply, UserTask};
 use super::users_worker::UserWorker;
@@ -62,10 +62,11 @@ impl Hands for Here {
         Ok(())
     }
 
-    fn round(&mut self, common: Vec<u8>, tasks: Vec<(usize, Vec<u8>)>) -> Result<Vec<Vec<u8>>> {
+    fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>, take: Take<'_>) -> Result<()> {
         let tasks: Vec<(usize, &[u8])> =
             tasks.iter().map(|(part, task)| (*part, &task[..])).collect();
-        self.0.run(&common, &tasks)
+        let replies = self.0.run(&common, &tasks)?;
+        take(&replies.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
@@ -136,12 +137,12 @@ impl<'a> Users<'a> {
                 Some(made) => {
                     let common = self.common(made, self.looked, then);
                     let tasks = parts.clone().map(|part| (part, encode(&UserTask { users: None })));
-                    let replies = self.hands.round(common, tasks.collect())?;
                     let known = |reply: UserReply| match reply {
                         UserReply::Behind => None,
                         reply => Some(reply),
                     };
-                    replies.par_iter().map(|r| Ok(known(decode(r)?))).collect::<Result<_>>()?
+                    let replies = self.replies(common, tasks.collect())?;
+                    replies.into_iter().map(known).collect()
                 }
             };
             replies.resize_with(parts.len(), || None);
@@ -153,9 +154,9 @@ impl<'a> Users<'a> {
                     let users = Some(self.fetched[self.numbers(part)].to_vec());
                     (part, encode(&UserTask { users }))
                 });
-                let found = self.hands.round(common, tasks.collect())?;
-                for (&part, reply) in behind.iter().zip(&found) {
-                    replies[part - parts.start] = Some(decode(reply)?);
+                let found = self.replies(common, tasks.collect())?;
+                for (&part, reply) in behind.iter().zip(found) {
+                    replies[part - parts.start] = Some(reply);
                 }
             }
             for (part, reply) in parts.zip(replies) {
@@ -165,6 +166,16 @@ impl<'a> Users<'a> {
         }
         self.made = Some(self.changes.len());
         Ok(())
+    }
+
+    /// The replies to tasks.
+    fn replies(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<UserReply>> {
+        let mut read = Vec::new();
+        self.hands.round(common, tasks, &mut |replies| {
+            read = replies.par_iter().map(|reply| decode(reply)).collect::<Result<_>>()?;
+            Ok(())
+        })?;
+        Ok(read)
     }
 
     /// Where the numbers of a shard's users are among those of all.
