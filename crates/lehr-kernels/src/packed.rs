@@ -57,13 +57,35 @@ impl Symmetric {
     }
 }
 
-/// Rows of matrices whose inverses need no memory of their own.
+/// Rows of matrices whose inverses need no memory of their own, and whose columns are all in the nearest cache.
 const SMALL: usize = 32;
 
 #[inline]
 fn row(i: usize) -> std::ops::Range<usize> {
     let start = i * (i + 1) / 2;
     start..start + i + 1
+}
+
+/// [`Symmetric::cholesky`] of a full matrix, entry by entry the same sums in another order: the entries of a column do
+/// not wait for each other, those of a row do.
+fn cholesky_by_columns(n: usize, a: &mut [f64]) -> bool {
+    for j in 0..n {
+        let (above, below) = a.split_at_mut(row(j).end);
+        let (left, pivot) = above[row(j).start..].split_at_mut(j);
+        let rest = pivot[0] - dot(left, left);
+        // A NaN anywhere above ends up in the pivot and fails this test too.
+        if !(rest > 0.0 && rest.is_finite()) {
+            return false;
+        }
+        pivot[0] = rest.sqrt();
+        let mut start = 0;
+        for i in j + 1..n {
+            let this = &mut below[start..=start + j];
+            this[j] = (this[j] - dot(&this[..j], left)) / pivot[0];
+            start += i + 1;
+        }
+    }
+    true
 }
 
 impl Symmetric {
@@ -108,6 +130,14 @@ impl Symmetric {
                 valid
             });
         }
+        match self.n_dims <= SMALL {
+            true => cholesky_by_columns(self.n_dims, a),
+            false => self.cholesky_by_rows(a),
+        }
+    }
+
+    /// Of a full matrix.
+    fn cholesky_by_rows(&self, a: &mut [f64]) -> bool {
         for i in 0..self.n_dims {
             self.check_row();
             let (above, rest) = a.split_at_mut(row(i).start);
@@ -332,6 +362,24 @@ mod tests {
                 close(&[norm], &[shape.quadratic(&inverse, &x)]);
                 close(&[shape.trace_of_product(&a, &inverse)], &[n as f64]);
             }
+        }
+    }
+
+    #[test]
+    fn small_matrices_are_factored_as_large_ones_are_to_the_last_bit() {
+        for n in 1..=SMALL {
+            let shape = Symmetric::full(n);
+            let (mut by_rows, _) = example(shape);
+            let mut broken = by_rows.clone();
+            broken[shape.diagonal_index(n / 2)] = -1.0;
+            let mut by_columns = by_rows.clone();
+            assert!(
+                shape.cholesky_by_rows(&mut by_rows) && cholesky_by_columns(n, &mut by_columns)
+            );
+            let bits = |a: &[f64]| a.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&by_rows), bits(&by_columns), "{n}");
+            let mut again = broken.clone();
+            assert!(!shape.cholesky_by_rows(&mut broken) && !cholesky_by_columns(n, &mut again));
         }
     }
 

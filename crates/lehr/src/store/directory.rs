@@ -218,9 +218,11 @@ impl RunDirectory {
         saved: &Saved,
         observations: u64,
     ) -> Result<()> {
-        let bytes = checkpoint::to_bytes(model, saved, Some(observations))?;
         let (newest, before) = (self.checkpoint_path(), self.previous_checkpoint_path());
-        write::whole_keeping(&newest, &before, &bytes).map_err(|error| match self.path.is_dir() {
+        let written = checkpoint::with_pieces(model, saved, Some(observations), |pieces| {
+            write::whole_keeping(&newest, &before, pieces)
+        });
+        written.map_err(|error| match self.path.is_dir() {
             true => error,
             false => Error::run(
                 &self.path,

@@ -1,6 +1,7 @@
 //! Arrays in safetensors files: numbers to bytes and back, with errors that name the file.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -86,8 +87,49 @@ pub(crate) fn pack<N: AsRef<str>>(
     metadata: Option<HashMap<String, String>>,
 ) -> Result<Vec<u8>> {
     let views = arrays.iter().map(|(name, array)| (name.as_ref(), array));
-    safetensors::serialize(views, metadata)
-        .map_err(|error| Error::data(format!("the arrays cannot be packed: {error}")))
+    safetensors::serialize(views, metadata).map_err(not_packed)
+}
+
+/// A file with arrays as the pieces that it is made of, one after the other: its header, then the arrays' own bytes,
+/// which are not copied.
+pub(crate) fn pieces<'a, N: AsRef<str>, T>(
+    arrays: &'a [(N, Array<'_>)],
+    metadata: Option<HashMap<String, String>>,
+    then: impl FnOnce(&[&[u8]]) -> Result<T>,
+) -> Result<T> {
+    let order = RefCell::new(Vec::new());
+    let views = arrays.iter().map(|(name, array)| (name.as_ref(), Noted { array, order: &order }));
+    // All but the arrays' bytes.
+    let header = safetensors::serialize(views, metadata).map_err(not_packed)?;
+    let mut all: Vec<&[u8]> = vec![&header];
+    all.extend(order.into_inner());
+    then(&all)
+}
+
+/// An array that notes when its bytes are asked for, and gives none.
+struct Noted<'a, 'b, 'order> {
+    array: &'a Array<'b>,
+    order: &'order RefCell<Vec<&'a [u8]>>,
+}
+
+impl View for Noted<'_, '_, '_> {
+    fn dtype(&self) -> Dtype {
+        self.array.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.array.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.order.borrow_mut().push(&self.array.bytes);
+        Cow::Borrowed(&[])
+    }
+    fn data_len(&self) -> usize {
+        self.array.bytes.len()
+    }
+}
+
+fn not_packed(error: safetensors::SafeTensorError) -> Error {
+    Error::data(format!("the arrays cannot be packed: {error}"))
 }
 
 /// The arrays of a file, which is called `path` in messages.
@@ -137,5 +179,30 @@ impl<'a> Tensors<'a> {
         found
             .map(|(_, values)| values)
             .ok_or_else(|| self.damaged(format!("there is no {name} in it")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pieces_of_a_file_are_its_bytes() {
+        let (singles, doubles, bytes) = ([1.5_f32, -2.0, 0.25], [1.0 / 3.0, 7.0], [1_u8, 2, 3]);
+        let arrays = [
+            ("bytes", Array::list(&bytes)),
+            ("singles", Array::new(vec![3, 1], &singles)),
+            ("z", Array::list(&doubles)),
+            ("a", Array::list(&doubles[..1])),
+            ("none", Array::list::<f64>(&[])),
+        ];
+        let metadata = || Some(HashMap::from([("model".to_string(), "gmm".to_string())]));
+        let whole = pack(&arrays, metadata()).unwrap();
+        let joined = pieces(&arrays, metadata(), |pieces| Ok(pieces.concat())).unwrap();
+        assert_eq!(joined, whole);
+        // The arrays are not copied.
+        let address = doubles.as_ptr().cast::<u8>();
+        let found = |pieces: &[&[u8]]| Ok(pieces.iter().any(|piece| piece.as_ptr() == address));
+        assert!(cfg!(target_endian = "big") || pieces(&arrays, None, found).unwrap());
     }
 }

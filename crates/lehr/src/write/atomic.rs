@@ -38,11 +38,11 @@ pub fn whole(path: &Path, bytes: &[u8]) -> Result<()> {
     place(path, size, None, |file| fault::write_all(file, bytes, path))
 }
 
-/// The same; the file that was there before is called `previous` afterwards. At every moment `path`
+/// The same for bytes in pieces; the file that was there before is called `previous` afterwards. At every moment `path`
 /// is one of the two.
-pub(crate) fn whole_keeping(path: &Path, previous: &Path, bytes: &[u8]) -> Result<()> {
-    let size = Some(bytes.len() as u64);
-    place(path, size, Some(previous), |file| fault::write_all(file, bytes, path))
+pub(crate) fn whole_keeping(path: &Path, previous: &Path, pieces: &[&[u8]]) -> Result<()> {
+    let size = Some(pieces.iter().map(|piece| piece.len() as u64).sum());
+    place(path, size, Some(previous), |file| fault::write_pieces(file, pieces, path))
 }
 
 /// Adds bytes to the end of a file that is open. Without room for them the error says how much the file needs;
@@ -204,17 +204,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, previous) = (folder.path().join("a"), folder.path().join("b"));
         let read = |path: &Path| fs::read_to_string(path).ok();
-        whole_keeping(&path, &previous, b"1").unwrap();
+        whole_keeping(&path, &previous, &[b"1"]).unwrap();
         assert_eq!((read(&path), read(&previous)), (Some("1".into()), None));
         for n in 2..5 {
-            whole_keeping(&path, &previous, n.to_string().as_bytes()).unwrap();
+            whole_keeping(&path, &previous, &[n.to_string().as_bytes()]).unwrap();
             let expected = (Some(n.to_string()), Some((n - 1).to_string()));
             assert_eq!((read(&path), read(&previous)), expected);
         }
         // Killed between the two: both names are one file, and the next time all is well.
         fs::remove_file(&previous).unwrap();
         fs::hard_link(&path, &previous).unwrap();
-        whole_keeping(&path, &previous, b"5").unwrap();
+        whole_keeping(&path, &previous, &[b"5"]).unwrap();
         assert_eq!((read(&path), read(&previous)), (Some("5".into()), Some("4".into())));
         let mut left = names(folder.path());
         left.sort();

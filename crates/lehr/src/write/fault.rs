@@ -127,13 +127,27 @@ fn die() -> ! {
 
 /// Writes all bytes; with a chance of a fault in the middle of them.
 pub(crate) fn write_all(file: &mut File, bytes: &[u8], path: &Path) -> io::Result<()> {
+    write_pieces(file, &[bytes], path)
+}
+
+/// The same for bytes in pieces.
+pub(crate) fn write_pieces(file: &mut File, pieces: &[&[u8]], path: &Path) -> io::Result<()> {
     if matches!(wanted(), Ok(None)) {
-        return file.write_all(bytes);
+        return pieces.iter().try_for_each(|piece| file.write_all(piece));
     }
-    let (first, second) = bytes.split_at(bytes.len() / 2);
-    file.write_all(first)?;
-    reached(Point::Half, path)?;
-    file.write_all(second)
+    let mut half = pieces.iter().map(|piece| piece.len()).sum::<usize>() / 2;
+    let mut is_over = false;
+    for piece in pieces {
+        let (first, second) = piece.split_at(half.min(piece.len()));
+        file.write_all(first)?;
+        half -= first.len();
+        if half == 0 && !is_over {
+            is_over = true;
+            reached(Point::Half, path)?;
+        }
+        file.write_all(second)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

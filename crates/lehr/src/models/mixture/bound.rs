@@ -2,20 +2,21 @@
 
 use super::Mixture;
 use super::by_component::in_order;
-use super::expect::{Moments, Spread};
+use super::expect::{Densities, Known, Moments, Spread};
 use super::rows::Row;
 use crate::family::{beta, dirichlet, gaussian};
 use crate::math::table::Table;
 
 /// E_q[ln p - ln q] of the weights and of every component, with every constant.
-pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
+/// What `expect` knows of this lambda is not found again.
+pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table, expect: &Densities) -> f64 {
     let (d, shape, prior) = (mixture.n_dims(), mixture.shape, &mixture.prior);
     let prior_ln_det = {
         let mut factor = prior.scatter.clone();
         assert!(shape.scatter().cholesky(&mut factor), "the prior was checked");
         shape.scatter().ln_det(&factor)
     };
-    let of_precision = (prior.degrees_of_freedom, &prior.scatter[..], prior_ln_det);
+    let of_precision = shape.prior(prior.degrees_of_freedom, &prior.scatter, prior_ln_det);
     let mut divergence = if mixture.sticks() {
         mixture
             .rows(lambda)
@@ -25,10 +26,13 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
         let a: Vec<f64> = mixture.rows(lambda).map(|row| row.weights[0]).collect();
         dirichlet::divergence_from_symmetric(&a, prior.concentration)
     };
-    let divergences = |_: usize, row: &[f64]| {
+    let divergences = |r: usize, row: &[f64]| {
         let parts = mixture.parts(row);
-        let moments = mixture.valid_moments(&parts);
-        let of_precision = shape.divergence(&moments[0].precision, of_precision);
+        let found = expect.known.row(r).is_none().then(|| mixture.known(&parts));
+        let Known { moments, ln_det } = expect.known.row(r).or(found.as_ref()).expect("one of them");
+        let precision = &moments[0].precision;
+        let w = shape.scale(precision);
+        let of_precision = shape.divergence(precision, &w, *ln_det, &of_precision);
         let of_mean = |(m, part): (&Moments, &Row<'_>)| {
             let offset: Vec<f64> = m.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
             match &m.spread {
@@ -36,7 +40,7 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table) -> f64 {
                     d,
                     *beta,
                     prior.mean_precision,
-                    shape.quadratic(&m.precision, &offset),
+                    shape.quadratic(precision.nu, &w, &offset),
                 ),
                 Spread::Covariance(covariance) => gaussian::divergence(
                     shape.of_means(),

@@ -19,9 +19,40 @@ pub struct Densities {
     pub(super) block: GaussianBlock,
     /// How items are whitened, where all components have the same precision.
     pub(super) whitener: Option<GaussianBlock>,
+    #[serde(skip)]
+    pub(super) known: Kept,
+}
+
+/// What the densities were made from, where little of it is kept for the bound; no part of what they are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kept(Arc<Vec<Known>>);
+
+impl PartialEq for Kept {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Kept {
+    /// Of a row of lambda.
+    pub fn row(&self, row: usize) -> Option<&Known> {
+        self.0.get(row)
+    }
+}
+
+/// Kept are at most this many numbers of precisions: where there are more, to find them again is no great part of a step.
+const KEPT: usize = 1 << 16;
+
+/// What expectations are made from, of the components of one row of lambda.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub moments: Vec<Moments>,
+    /// E[ln |Lambda|], as [`Shape::stored_ln_det`](super::shape::Shape::stored_ln_det).
+    pub ln_det: f64,
 }
 
 /// What the expectations of one component are made from.
+#[derive(Debug)]
 pub(super) struct Moments {
     pub mean: Vec<f64>,
     pub precision: Arc<Precision>,
@@ -30,6 +61,7 @@ pub(super) struct Moments {
 }
 
 /// The uncertainty of a component's mean.
+#[derive(Debug)]
 pub(super) enum Spread {
     Beta(f64),
     Covariance(Vec<f64>),
@@ -95,6 +127,12 @@ impl Mixture {
         self.moments(parts).expect("every step leaves lambda in its domain")
     }
 
+    /// The same with what follows.
+    pub(super) fn known(&self, parts: &[Row<'_>]) -> Known {
+        let moments = self.valid_moments(parts);
+        Known { ln_det: self.shape.stored_ln_det(&moments[0].precision), moments }
+    }
+
     /// The moments of all components.
     pub(super) fn all_moments(&self, lambda: &Table) -> Vec<Moments> {
         lambda.rows().flat_map(|row| self.valid_moments(&self.parts(row))).collect()
@@ -122,8 +160,7 @@ impl Mixture {
         let (d, shape) = (self.n_dims(), self.shape);
         let ln_weights = self.expected_ln_weights(lambda);
         let constant = self.units.ln_jacobian() - 0.5 * d as f64 * LN_2PI;
-        let density = |k: usize, m: &Moments| {
-            let ln_det = shape.expected_ln_det(&m.precision);
+        let density = |k: usize, m: &Moments, ln_det: f64| {
             // E[(x - mu)' Lambda (x - mu)] = nu (x - m)' W (x - m) + this:
             let trace = match &m.spread {
                 Spread::Beta(beta) => d as f64 / beta,
@@ -133,18 +170,28 @@ impl Mixture {
             (offset, shape.whitening(&m.precision, m.precision.nu.sqrt()))
         };
         let mut gaussians = Gaussians::new(self);
-        let (of_row, per_row) =
-            (|_: usize, row: &[f64]| self.valid_moments(&self.parts(row)), self.per_row());
+        let per_row = self.per_row();
+        let mut kept = Vec::new();
+        let keeps = lambda.n_rows().saturating_mul(shape.scatter().len()) <= KEPT;
         let densities = |r: usize, row: &[f64]| {
-            let moments = of_row(r, row).into_iter().enumerate();
-            moments.map(|(i, m)| (density(r * per_row + i, &m), m.mean)).collect::<Vec<_>>()
+            let known = self.known(&self.parts(row));
+            let ln_det = shape.ln_det_from(known.ln_det);
+            let moments = known.moments.iter().enumerate();
+            let made: Vec<_> =
+                moments.map(|(i, m)| density(r * per_row + i, m, ln_det)).collect();
+            (made, known)
         };
-        in_order(self, lambda, densities, |r, made| {
-            for (i, ((offset, whitening), mean)) in made.into_iter().enumerate() {
-                gaussians.set(r * per_row + i, offset, &whitening, &mean);
+        in_order(self, lambda, densities, |r, (made, known)| {
+            for (i, ((offset, whitening), m)) in made.iter().zip(&known.moments).enumerate() {
+                gaussians.set(r * per_row + i, *offset, whitening, &m.mean);
+            }
+            if keeps {
+                kept.push(known);
             }
         });
-        gaussians.done()
+        let mut densities = gaussians.done();
+        densities.known = Kept(Arc::new(kept));
+        densities
     }
 }
 
@@ -161,12 +208,12 @@ impl<'a> Gaussians<'a> {
         let tied = mixture.shape.is_tied();
         let block = GaussianBlock::new(k, d, tied || mixture.shape.of_means().is_diagonal());
         let whitener = tied.then(|| GaussianBlock::new(1, d, false));
-        Gaussians { mixture, densities: Densities { block, whitener }, shift: vec![0.0; d] }
+        Gaussians { mixture, densities: Densities { block, whitener, known: Kept::default() }, shift: vec![0.0; d] }
     }
 
     /// Component k has the density `offset - |G (x - m)|^2 / 2`; of tied components G is the same.
     pub fn set(&mut self, k: usize, offset: f64, whitening: &[f64], mean: &[f64]) {
-        let Densities { block, whitener } = &mut self.densities;
+        let Densities { block, whitener, .. } = &mut self.densities;
         self.mixture.shape.of_means().lower_times(whitening, mean, &mut self.shift);
         match whitener {
             None => block.set(k, offset, whitening, &self.shift),

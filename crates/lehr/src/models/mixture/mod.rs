@@ -271,8 +271,8 @@ impl Model for Mixture {
             && self.has_moments(&parts)
     }
 
-    fn global_bound(&self, lambda: &Lambda, _expect: &Densities) -> f64 {
-        bound::minus_divergence(self, lambda.table())
+    fn global_bound(&self, lambda: &Lambda, expect: &Densities) -> f64 {
+        bound::minus_divergence(self, lambda.table(), expect)
     }
 
     fn sharding(&self) -> Sharding {

@@ -11,7 +11,7 @@
 //! 1 to nu.
 
 use super::params::Covariance;
-use crate::family::wishart::Wisharts;
+use crate::family::wishart::{Taken, Wisharts};
 use crate::math::kernels::Second;
 use crate::math::packed::Symmetric;
 
@@ -34,6 +34,12 @@ pub(super) struct Precision {
     pub ln_det_scatter: f64,
     /// W^-1.
     pub scatter: Vec<f64>,
+}
+
+/// A prior of precisions, as divergences from it need it.
+pub(super) struct PrecisionPrior<'a> {
+    scatter: &'a [f64],
+    taken: Taken,
 }
 
 impl Shape {
@@ -220,13 +226,12 @@ impl Shape {
         precision.nu * self.scatter.trace_of_product(&w, covariance)
     }
 
-    /// nu x' W x.
-    pub fn quadratic(&self, precision: &Precision, x: &[f64]) -> f64 {
-        let w = self.scale(precision);
+    /// nu x' W x, for W as [`Shape::scale`] makes it.
+    pub fn quadratic(&self, nu: f64, w: &[f64], x: &[f64]) -> f64 {
         if self.is_sphere() {
-            return precision.nu * w[0] * x.iter().map(|x| x * x).sum::<f64>();
+            return nu * w[0] * x.iter().map(|x| x * x).sum::<f64>();
         }
-        precision.nu * self.scatter.quadratic(&w, x)
+        nu * self.scatter.quadratic(w, x)
     }
 
     /// The distributions of q, and by what nu and scatter are multiplied to get theirs.
@@ -240,35 +245,62 @@ impl Shape {
 
     /// E[ln |Lambda|].
     pub fn expected_ln_det(&self, precision: &Precision) -> f64 {
+        self.ln_det_from(self.stored_ln_det(precision))
+    }
+
+    /// E[ln |Lambda|] as it is stored: of a sphere, of the one number that its precision is.
+    pub fn stored_ln_det(&self, precision: &Precision) -> f64 {
         let (wisharts, times) = self.wisharts();
-        if self.is_sphere() {
-            let ln_det_w = -(precision.ln_det_scatter + times.ln());
-            return times * wisharts.expected_ln_det(times * precision.nu, ln_det_w);
-        }
-        wisharts.expected_ln_det(precision.nu, -precision.ln_det_scatter)
+        wisharts.expected_ln_det(times * precision.nu, self.ln_det_scale(precision))
+    }
+
+    /// E[ln |Lambda|] from what [`Shape::stored_ln_det`] gives.
+    pub fn ln_det_from(&self, stored: f64) -> f64 {
+        if self.is_sphere() { self.n_dims as f64 * stored } else { stored }
+    }
+
+    /// ln |W| of the distributions of q, from ln |W^-1|.
+    fn ln_det_scale_of(&self, ln_det_scatter: f64) -> f64 {
+        let more = if self.is_sphere() { (self.n_dims as f64).ln() } else { 0.0 };
+        -(ln_det_scatter + more)
+    }
+
+    fn ln_det_scale(&self, precision: &Precision) -> f64 {
+        self.ln_det_scale_of(precision.ln_det_scatter)
     }
 
     /// ln of the normaliser of a precision's density.
     pub fn ln_normaliser(&self, precision: &Precision) -> f64 {
         let (wisharts, times) = self.wisharts();
-        let more = if self.is_sphere() { times.ln() } else { 0.0 };
-        wisharts.ln_normaliser(times * precision.nu, -(precision.ln_det_scatter + more))
+        wisharts.ln_normaliser(times * precision.nu, self.ln_det_scale(precision))
     }
 
-    /// KL(q(Lambda) || p(Lambda)) of one precision; `prior` is nu0, W0^-1 and ln |W0^-1|.
-    pub fn divergence(&self, precision: &Precision, prior: (f64, &[f64], f64)) -> f64 {
-        let (nu0, scatter0, ln_det0) = prior;
+    /// A prior of precisions: nu0, W0^-1 and ln |W0^-1|.
+    pub fn prior<'a>(
+        &self,
+        nu: f64,
+        scatter: &'a [f64],
+        ln_det_scatter: f64,
+    ) -> PrecisionPrior<'a> {
         let (wisharts, times) = self.wisharts();
-        let trace = self.scatter.trace_of_product(scatter0, &self.scale(precision));
+        let nu = times * nu;
+        let ln_normaliser = wisharts.ln_normaliser(nu, self.ln_det_scale_of(ln_det_scatter));
+        PrecisionPrior { scatter, taken: Taken { nu, ln_normaliser } }
+    }
+
+    /// KL(q(Lambda) || p(Lambda)) of one precision, from its W ([`Shape::scale`]) and [`Shape::stored_ln_det`].
+    pub fn divergence(
+        &self,
+        precision: &Precision,
+        w: &[f64],
+        stored_ln_det: f64,
+        prior: &PrecisionPrior<'_>,
+    ) -> f64 {
+        let (wisharts, times) = self.wisharts();
         // Of a sphere both scatters are multiplied, which leaves the trace as it is.
-        let more = if self.is_sphere() { times.ln() } else { 0.0 };
-        wisharts.divergence(
-            times * precision.nu,
-            -(precision.ln_det_scatter + more),
-            times * nu0,
-            -(ln_det0 + more),
-            trace,
-        )
+        let trace = self.scatter.trace_of_product(prior.scatter, w);
+        let q = Taken { nu: times * precision.nu, ln_normaliser: self.ln_normaliser(precision) };
+        wisharts.divergence(q, prior.taken, stored_ln_det, trace)
     }
 
     /// The degrees of freedom of the Student t densities with which a component predicts.

@@ -26,7 +26,7 @@ use super::saved::Saved;
 pub use meta::FORMAT;
 pub use reader::from_bytes;
 pub use writer::to_bytes;
-pub(crate) use writer::up_to_date;
+pub(crate) use writer::{up_to_date, with_pieces};
 
 /// Writes a checkpoint in one step: whatever happens, `path` holds the old one or the new one.
 pub fn save<M: Stored>(path: &Path, model: &M, saved: &Saved) -> Result<()> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::super::saved::Saved;
-use super::super::tensors::{Array, pack};
+use super::super::tensors::{Array, pieces};
 use super::checksum;
 use super::meta::{Counters, Driver, FORMAT, Meta};
 use crate::Result;
@@ -15,6 +15,16 @@ use crate::models::{NamedArray, Stored};
 
 /// The bytes of a checkpoint; `observations` lines of the trace belong to it, if that is known.
 pub fn to_bytes<M: Stored>(model: &M, saved: &Saved, observations: Option<u64>) -> Result<Vec<u8>> {
+    with_pieces(model, saved, observations, |pieces| Ok(pieces.concat()))
+}
+
+/// The same as pieces that follow each other: a table is as large as all the rest, and is written from where it lies.
+pub(crate) fn with_pieces<M: Stored, T>(
+    model: &M,
+    saved: &Saved,
+    observations: Option<u64>,
+    then: impl FnOnce(&[&[u8]]) -> Result<T>,
+) -> Result<T> {
     let lambda = &saved.model_state().lambda;
     let current = up_to_date(model, lambda);
     let readable = model.readable(&current);
@@ -37,7 +47,7 @@ pub fn to_bytes<M: Stored>(model: &M, saved: &Saved, observations: Option<u64>) 
     metadata.extend(observations.map(|n| ("observations".to_string(), n.to_string())));
     let parts = arrays.iter().map(|(name, array)| (name.as_str(), array.parts()));
     metadata.insert("checksum".to_string(), checksum(&metadata, parts));
-    pack(&arrays, Some(metadata))
+    pieces(&arrays, Some(metadata), then)
 }
 
 fn meta(saved: &Saved) -> Meta {

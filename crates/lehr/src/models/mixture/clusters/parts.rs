@@ -69,7 +69,9 @@ impl Hyper {
         let Some(precision) = shape.precision(1.0, w.clone()) else {
             return of(covariance.to_vec(), BROAD);
         };
-        let far: f64 = real().map(|(_, mean)| shape.quadratic(&precision, mean)).sum();
+        let scale = shape.scale(&precision);
+        let square = |mean: &Vec<f64>| shape.quadratic(precision.nu, &scale, mean);
+        let far: f64 = real().map(|(_, mean)| square(mean)).sum();
         of(w, k.max(1.0) / (far / d as f64 + SPREAD))
     }
 }
@@ -90,7 +92,7 @@ impl Hyper {
                 let Some(q) = clusters.posterior(k, &self, shape) else { continue };
                 let expected = shape.scale(&q.precision);
                 sum.iter_mut().zip(&expected).for_each(|(s, w)| *s += q.precision.nu * w);
-                far += shape.quadratic(&q.precision, &clusters.means[k]);
+                far += shape.quadratic(q.precision.nu, &expected, &clusters.means[k]);
                 count += 1.0;
             }
             let Some(mean) = shape.precision(1.0, sum) else { break };
@@ -199,13 +201,15 @@ impl Parts {
     /// KL(q(mu, Lambda) || prior) of all clusters.
     pub fn divergence(&self, prior: &Hyper, shape: Shape) -> Option<f64> {
         let prior_precision = shape.precision(prior.nu, prior.scatter.clone())?;
-        let of_precision = (prior.nu, &prior.scatter[..], prior_precision.ln_det_scatter);
+        let of_precision = shape.prior(prior.nu, &prior.scatter, prior_precision.ln_det_scatter);
         let mut sum = 0.0;
         for k in 0..self.len() {
             let q = self.posterior(k, prior, shape)?;
             let offset: Vec<f64> = q.mean.iter().zip(&prior.mean).map(|(m, p)| m - p).collect();
-            let square = shape.quadratic(&q.precision, &offset);
-            sum += shape.divergence(&q.precision, of_precision);
+            let w = shape.scale(&q.precision);
+            let square = shape.quadratic(q.precision.nu, &w, &offset);
+            let ln_det = shape.stored_ln_det(&q.precision);
+            sum += shape.divergence(&q.precision, &w, ln_det, &of_precision);
             sum += gaussian::divergence_given_precision(shape.n_dims(), q.beta, prior.beta, square);
         }
         Some(sum)
