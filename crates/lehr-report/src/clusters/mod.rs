@@ -23,6 +23,8 @@ use plane::Plane;
 
 /// Components whose profiles are drawn.
 const PROFILES: usize = 8;
+/// Bars that have names.
+const NAMED: usize = 30;
 /// Columns of the profile and of the table.
 const COLUMNS: usize = 24;
 /// Spreads that are drawn into the profile: more would be a hatching.
@@ -273,9 +275,12 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
 
 /// The sizes as bars, from large to small.
 fn sizes(order: &[usize], all: &[Component]) -> Chart {
-    let bars = order.iter().enumerate().map(|(at, &k)| (at as f64, all[k].size));
+    let named = order.len() <= NAMED;
+    // Ranks count from 1.
+    let place = |at: usize| (at + usize::from(!named)) as f64;
+    let bars = order.iter().enumerate().map(|(at, &k)| (place(at), all[k].size));
     let panel = Panel::new("").x_label("component").y_label("items, in expectation");
-    let panel = if order.len() <= 30 {
+    let panel = if named {
         panel.x_names(order.iter().map(ToString::to_string))
     } else {
         panel.x_label("rank of the component")

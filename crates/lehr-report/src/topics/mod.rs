@@ -33,6 +33,8 @@ const NEAREST: usize = 3;
 const DOCUMENTS: usize = 5;
 /// The width of the map, and its margin.
 const MAP: (f64, f64) = (600.0, 34.0);
+/// Bars that have names.
+const NAMED: usize = 30;
 /// Topics that are drawn on it: the numbers of more could not be read.
 const MAPPED: usize = 100;
 /// How far apart the middles of discs are at least, and rounds in which they are moved.
@@ -480,12 +482,14 @@ fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2], number: f
 
 /// The topics' sizes as bars.
 fn sizes(topics: &[Topic], listed: &[lehr::models::lda::Topic]) -> Chart {
-    let bars = listed.iter().enumerate().map(|(at, topic)| (at as f64, 100.0 * topic.share));
+    let named = listed.len() <= NAMED;
+    // Ranks count from 1.
+    let place = |at: usize| (at + usize::from(!named)) as f64;
+    let bars = listed.iter().enumerate().map(|(at, topic)| (place(at), 100.0 * topic.share));
     let names = listed.iter().map(|topic| topic.topic.to_string());
     let panel = Panel::new("").x_label("topic").y_label("share of words, in percent");
     // Names of very many bars would be a grey band.
-    let panel =
-        if listed.len() <= 30 { panel.x_names(names) } else { panel.x_label("rank of the topic") };
+    let panel = if named { panel.x_names(names) } else { panel.x_label("rank of the topic") };
     let rows = topics.iter().zip(listed).map(|(shown, topic)| {
         vec![
             topic.topic.into(),
