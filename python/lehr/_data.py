@@ -132,6 +132,23 @@ def texts(name, values):
     return found
 
 
+def groups(by):
+    """What documents belong to, as text: dates as days, and "" for what is missing."""
+    values = np.asarray(by)
+    if values.ndim != 1:
+        raise SettingError("by", f"shape {values.shape}", "must be a list with one value for each document")
+    if values.dtype.kind == "M":
+        values = values.astype("datetime64[D]")
+    return [_group(value) for value in values.tolist()]
+
+
+def _group(value):
+    if value is None or type(value).__name__ == "NAType" or value != value:
+        return ""
+    # pandas has whole numbers next to missing ones as fractions.
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
 def docs(estimator, X, *, reset, whom, known=None, names=None):
     """Documents: a sparse or dense matrix of counts, one row a document; `names` are those of the columns."""
     if not reset and names is None and type(X) in _BY_ROWS and _fits(estimator, X, X.data) and _are_counts(X.data):

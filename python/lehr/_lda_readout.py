@@ -138,7 +138,9 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         data = self._new_docs(X, "heldout_scores")
         return self._core.scores(data, self._threads_for(data))
 
-    def report(self, path: str | PathLike[str], X: Any = None, texts: Any = None, feature_names: Any = None) -> None:
+    def report(
+        self, path: str | PathLike[str], X: Any = None, texts: Any = None, feature_names: Any = None, by: Any = None
+    ) -> None:
         """Write one page of HTML to look at the topics with: the same as ``lehr report``.
 
         Parameters
@@ -151,6 +153,8 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             The texts of `X`, of which the page shows the first words; without them it shows words.
         feature_names : array-like of str of shape (n_features,), default=None
             The words, e.g. those of a vectorizer; without them words are numbers, unless `X` had names in `fit`.
+        by : array-like of length n_documents, default=None
+            What each document of `X` belongs to: the page shows the topics' shares by it, of dates by month.
         """
         check_is_fitted(self, "_core")
         core = self._core
@@ -161,7 +165,12 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             if X is None:
                 raise ValueError("texts are those of X; give X, the counts of the same documents, as well")
             texts = _data.texts("texts", texts)
-        self._write_report(path, core.report(self._threads(), data, texts))
+        groups = None if by is None else (str(getattr(by, "name", None) or "group"), _data.groups(by))
+        if groups is not None and X is None:
+            raise ValueError("by says what the rows of X belong to; give X, the counts of these documents, as well")
+        if groups is not None and len(groups[1]) != data.shape[0]:
+            raise ValueError(f"there are {len(groups[1])} values of by for {data.shape[0]} documents; give one for each")
+        self._write_report(path, core.report(self._threads(), data, texts, groups))
 
     def save(self, path: str | PathLike[str], feature_names: Any = None) -> None:
         """Save the fitted model as a run directory, which the command line reads as well.

@@ -44,6 +44,26 @@ def test_topics_with_texts_and_words(topics, tmp_path):
         model.report(tmp_path / "x.html", counts, texts=texts[:3])
 
 
+def test_topics_by_month_and_by_group(topics, tmp_path):
+    model, counts = topics
+    days = pd.Series(pd.to_datetime(["2026-01-03", "2026-01-30", "2026-03-01", None]), name="printed").repeat(10)
+    for by in (days, list(days.dt.date), days.dt.strftime("%Y/%m/%d")):
+        model.report(tmp_path / "t.html", counts, by=by)
+        page = read(tmp_path / "t.html")
+        assert ">2026-01<br>" in page and ">2026-03<br>" in page and "Left out: 10 documents without one" in page
+    assert "Topics by printed" in page
+    years = np.where(np.arange(40) % 4 == 0, np.nan, 2001 + np.arange(40) % 2)
+    model.report(tmp_path / "t.html", counts, by=years)
+    page = read(tmp_path / "t.html")
+    assert ">2001<br>" in page and ">2002<br>" in page and "Left out: 10 documents" in page
+    model.report(tmp_path / "t.html", counts, by=np.full(40, ""))
+    assert "no document has one" in read(tmp_path / "t.html")
+    with pytest.raises(ValueError, match="39 values of by for 40 documents"):
+        model.report(tmp_path / "x.html", counts, by=days[1:])
+    with pytest.raises(ValueError, match="by says what the rows of X belong to"):
+        model.report(tmp_path / "x.html", by=days)
+
+
 def test_clusters_with_names(clusters, tmp_path):
     model, X = clusters
     model.report(tmp_path / "c.html", X, texts=[f"{EVIL}{n}" for n in range(len(X))])

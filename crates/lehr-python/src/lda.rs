@@ -181,17 +181,18 @@ impl Lda {
         })
     }
 
-    /// A page of HTML, with documents and their texts if there are any.
-    #[pyo3(signature = (threads, data=None, texts=None))]
+    /// A page of HTML, with documents, their texts and what they belong to if there are any.
+    #[pyo3(signature = (threads, data=None, texts=None, groups=None))]
     fn report(
         &self,
         py: Python<'_>,
         threads: usize,
         data: Option<&Docs>,
         texts: Option<Vec<String>>,
+        groups: Option<(String, Vec<String>)>,
     ) -> PyResult<String> {
         computed(py, threads, || {
-            let mut given = lehr_report::topics::Given::default();
+            let mut given = lehr_report::topics::Given { groups, ..Default::default() };
             if let Some(data) = data {
                 self.check(data)?;
                 let docs = (*data.data).clone();

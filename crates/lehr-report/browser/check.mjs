@@ -118,7 +118,8 @@ for (const name of all) {
   assert.deepEqual(await paper.evaluate(cut), [], `${name}: cut off on paper`);
   assert.equal(await paper.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   assert.equal(await paper.locator(".topic:visible").count(), await paper.locator(".topic").count());
-  const folded = () => [...document.querySelectorAll("main th, main td, main pre")].filter((cell) => !cell.checkVisibility()).length;
+  // Where there are many columns, every value has its name next to it.
+  const folded = () => [...document.querySelectorAll("main th, main td, main pre")].filter((cell) => !cell.closest(".many thead") && !cell.checkVisibility()).length;
   assert.equal(await paper.evaluate(folded), 0, `${name}: not printed`);
   await done(paper);
 }

@@ -11,6 +11,9 @@ use crate::chart::{Cell, Chart, view};
 const DRAWN: usize = 400;
 const KEPT: usize = 800;
 
+/// How to read either chart.
+const BETTER: &str = "Higher is better. ";
+
 /// The size of the plots.
 const SIZE: (f64, f64) = (440.0, 230.0);
 
@@ -35,7 +38,7 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
     if trace.iter().filter(|seen| seen.restart == shown).count() > 1 {
         let bound = |seen: &Observation| Some(seen.bound);
         let noisy = trace.iter().any(|seen| is_noisy(seen, quiet));
-        let mut note = String::new();
+        let mut note = BETTER.to_string();
         if trace.iter().any(|seen| seen.restart != shown) {
             note += "Every start is a line; the one that was kept is strong. ";
         }
@@ -46,10 +49,7 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
             note += "Shaded: steps with noise. ";
         }
         note += left_out(trace, shown, bound);
-        charts.push(
-            drawn("bound", "Bound (nats, higher is better)", trace, (shown, quiet), &axes, bound)
-                .note(note),
-        );
+        charts.push(drawn("bound", "Bound (nats)", trace, (shown, quiet), &axes, bound).note(note));
     }
     let scored =
         trace.iter().filter(|seen| seen.restart == shown && seen.heldout.is_some()).count();
@@ -57,7 +57,7 @@ pub fn of<M: Reported>(run: &Run<M>, shown: u32, score: &str) -> Vec<Chart> {
         let heldout = |seen: &Observation| seen.heldout;
         charts.push(
             drawn("held-out", score, trace, (shown, quiet), &axes, heldout)
-                .note(left_out(trace, shown, heldout)),
+                .note(BETTER.to_string() + left_out(trace, shown, heldout)),
         );
     }
     charts
@@ -177,11 +177,10 @@ fn drawn(
             panel = panel
                 .with(Series::scatter(wins).colour(Colour::VERMILION).radius(3.5).opacity(0.9));
         }
-        let said = if from > 0.0 && from.is_finite() {
-            format!("{title}, from {from} on")
-        } else {
-            title.into()
-        };
+        let mut said = format!("{title}, higher is better");
+        if from > 0.0 && from.is_finite() {
+            said += &format!(", from {from} on");
+        }
         let mut figure = Figure::new("").with(panel);
         figure.plot_size = Some(SIZE);
         chart.views.push(view(id, label, &said, figure));

@@ -42,7 +42,10 @@ pub fn of_one(head: Head, mut part: Part) -> Result<String> {
         Part::Ratings(_) => OF_RATINGS,
     };
     let charts: Vec<&Chart> = head.charts.iter().chain(part.charts()).collect();
-    let data = serde_json::json!({ "charts": chart::numbers(charts), "model": own });
+    let mut numbers = chart::numbers(charts);
+    // The script makes these of what it draws: very many would be there twice.
+    numbers.remove("by-group");
+    let data = serde_json::json!({ "charts": numbers, "model": own });
     let title = match head.name.as_str() {
         "" => head.title.clone(),
         name => format!("{name}: {}", head.title),

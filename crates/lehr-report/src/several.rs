@@ -242,7 +242,10 @@ fn bounds<M: Reported>(members: &[Member<M>]) -> Chart {
         );
         if at < DRAWN {
             let line = Series::line(points[from.min(points.len())..].to_vec());
-            panel = panel.with(line.colour(Colour::nth(at)).label(&member.name));
+            let line = line.colour(Colour::nth(at)).label(&member.name);
+            // Colours start again after the last; these lines are dashed.
+            let dashed = at >= Colour::PALETTE.len();
+            panel = panel.with(if dashed { line.dash([6.0, 3.0]) } else { line });
         }
     }
     let mut more = match members.len().saturating_sub(DRAWN) {
@@ -362,10 +365,15 @@ fn matched<M: Reported + Comparable>(members: &[Member<M>], best: usize) -> Resu
     Ok(Matched { parts, by, reference: reference.name.clone(), said, others, rows })
 }
 
+/// As many whole words of a label as there is room for; of a single long word its first letters.
 fn cut(label: &str) -> String {
-    match label.chars().count() {
-        0..=LABEL => label.to_string(),
-        _ => label.chars().take(LABEL - 1).chain(['\u{2026}']).collect(),
+    if label.chars().count() <= LABEL {
+        return label.to_string();
+    }
+    let begin: String = label.chars().take(LABEL - 1).collect();
+    match begin.rsplit_once(' ') {
+        Some((words, _)) => format!("{words} \u{2026}"),
+        None => format!("{begin}\u{2026}"),
     }
 }
 
@@ -397,6 +405,14 @@ mod tests {
         let (mean, error) = mean_and_error(&[1.0, 2.0, 3.0, 6.0]);
         // Variance 14/3, of four.
         assert_eq!((mean, error), (3.0, Some((14.0_f64 / 3.0 / 4.0).sqrt())));
+    }
+
+    #[test]
+    fn labels_are_cut_between_words() {
+        assert_eq!(cut("a few words"), "a few words");
+        let long = format!("{} secondword", "x".repeat(LABEL - 5));
+        assert_eq!(cut(&long), format!("{} \u{2026}", "x".repeat(LABEL - 5)));
+        assert_eq!(cut(&"x".repeat(LABEL + 1)), format!("{}\u{2026}", "x".repeat(LABEL - 1)));
     }
 
     #[test]

@@ -57,12 +57,17 @@
     const box = document.getElementById("item");
     const list = element("ul");
     for (const [component, share] of most) list.append(element("li", {}, `component ${component}: ${share} %`));
-    const where = axes.map((axis, at) => `${axis} ${place[at] === null ? "missing" : place[at]}`).join(", ");
+    const where = element("table");
+    axes.forEach((axis, at) => {
+      const line = element("tr");
+      line.append(element("th", { scope: "row" }, axis), element("td", {}, place[at] === null ? "missing" : minus(place[at])));
+      where.append(line);
+    });
     box.replaceChildren(
       element("strong", {}, `Row ${row}${name === null ? "" : " " + name}`),
-      element("p", {}, where),
       element("p", {}, "belongs to"),
       list,
+      where,
     );
   }
 

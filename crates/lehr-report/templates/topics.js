@@ -49,10 +49,15 @@
     );
   }
 
+  if (groups) {
+    const rows = groups.rows.flatMap((row, topic) => row.map((share, at) => [topic, groups.names[at], groups.documents[at], share]));
+    data.charts["by-group"] = { columns: ["topic", "group", "documents", "share"], rows };
+  }
+
   // The shares of a topic by group, as bars.
   function shares(topic) {
     const figure = element("figure", { class: "chart" });
-    const row = groups.rows[topic];
+    const row = groups.rows[topic].map((share) => Number((100 * share).toPrecision(3)));
     const most = Math.max(...row, 1e-9);
     const [wide, high] = [480, 110];
     const each = wide / row.length;
@@ -74,7 +79,7 @@
     });
     const name = `topic-${topic}-by-group`;
     figure.dataset.chart = name;
-    data.charts[name] = { columns: ["group", "share"], rows: row.map((share, at) => [groups.names[at], share]) };
+    data.charts[name] = { columns: ["group", "share"], rows: groups.rows[topic].map((share, at) => [groups.names[at], share]) };
     figure.append(element("figcaption", { class: "note" }, `Share by ${groups.name}, at most ${most} %`), svg, saving());
     return figure;
   }

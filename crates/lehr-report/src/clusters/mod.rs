@@ -23,8 +23,12 @@ use plane::Plane;
 
 /// Components whose profiles are drawn.
 const PROFILES: usize = 8;
+/// Bars that have names.
+const NAMED: usize = 30;
 /// Columns of the profile and of the table.
 const COLUMNS: usize = 24;
+/// Spreads that are drawn into the profile: more would be a hatching.
+const SPREADS: usize = 100;
 
 /// What a page of clusters is made with besides the run.
 #[derive(Default)]
@@ -84,9 +88,11 @@ fn variances(component: &Component, covariance: Covariance) -> Vec<f64> {
     }
 }
 
-/// A mean and its deviation; a mean that is next to nothing beside it is 0.
+/// A mean and its deviation; the mean without digits that mean nothing beside it.
 fn cell(mean: f64, deviation: f64) -> (String, String) {
-    let mean = if mean.abs() < 1e-3 * deviation { 0.0 } else { mean };
+    let step = 10_f64.powf(deviation.log10().floor() - 2.0);
+    let seen = (mean / step).round() * step;
+    let mean = if seen.is_finite() { seen + 0.0 } else { mean };
     (rounded(mean, 4), rounded(deviation, 3))
 }
 
@@ -111,7 +117,7 @@ fn column_names(run: &Run<Mixture>) -> Vec<String> {
 
 impl Reported for Mixture {
     type Given = Given;
-    const SCORE: &'static str = "Held-out log predictive density (nats per item, higher is better)";
+    const SCORE: &'static str = "Held-out log predictive density (nats per item)";
 
     fn heading(run: &Run<Self>) -> String {
         let params = &run.config.params;
@@ -218,7 +224,7 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
         let cell = |j: usize| cell(component.mean[j], spreads[j].max(0.0).sqrt());
         Row {
             component: k,
-            size: rounded(component.size, 5),
+            size: format!("{:.1}", component.size),
             weight: format!("{:.1}", 100.0 * component.weight),
             bar: format!("{:.1}", 100.0 * component.size / largest),
             colour: paint(k),
@@ -269,9 +275,12 @@ fn clusters(run: &Run<Mixture>, given: &Given) -> Result<Clusters> {
 
 /// The sizes as bars, from large to small.
 fn sizes(order: &[usize], all: &[Component]) -> Chart {
-    let bars = order.iter().enumerate().map(|(at, &k)| (at as f64, all[k].size));
+    let named = order.len() <= NAMED;
+    // Ranks count from 1.
+    let place = |at: usize| (at + usize::from(!named)) as f64;
+    let bars = order.iter().enumerate().map(|(at, &k)| (place(at), all[k].size));
     let panel = Panel::new("").x_label("component").y_label("items, in expectation");
-    let panel = if order.len() <= 30 {
+    let panel = if named {
         panel.x_names(order.iter().map(ToString::to_string))
     } else {
         panel.x_label("rank of the component")
@@ -289,8 +298,23 @@ fn profile(run: &Run<Mixture>, order: &[usize], all: &[Component], names: &[Stri
         .x_names(names.iter().map(|name| short_name(name, 18)))
         .legend(Legend::Outside);
     let place = |k: usize, j: usize| (all[k].mean[j] - units.shift[j]) / units.scale[j];
-    for &k in order.iter().take(PROFILES) {
-        let points = (0..names.len()).map(|j| (j as f64, place(k, j)));
+    let n_drawn = order.len().min(PROFILES);
+    let spread = n_drawn * names.len() <= SPREADS;
+    for (at, &k) in order.iter().take(PROFILES).enumerate() {
+        // Spreads stand side by side.
+        let aside = if spread { 0.07 * (at as f64 - 0.5 * (n_drawn - 1) as f64) } else { 0.0 };
+        let points: Vec<(f64, f64)> =
+            (0..names.len()).map(|j| (j as f64 + aside, place(k, j))).collect();
+        if spread {
+            let spreads = variances(&all[k], run.config.params.covariance);
+            for (&(x, mean), (variance, scale)) in
+                points.iter().zip(spreads.iter().zip(&units.scale))
+            {
+                let reach = variance.max(0.0).sqrt() / scale;
+                let bar = Series::line([(x, mean - reach), (x, mean + reach)]);
+                panel = panel.with(bar.colour(colour(k)).width(2.5).opacity(0.35));
+            }
+        }
         panel = panel.with(Series::line(points).colour(colour(k)).label(k.to_string()));
     }
     let rows = order.iter().flat_map(|&k| {
@@ -301,14 +325,18 @@ fn profile(run: &Run<Mixture>, order: &[usize], all: &[Component], names: &[Stri
         names.iter().enumerate().map(row).collect::<Vec<_>>()
     });
     let rows = rows.collect();
-    let note = "Where each component's mean lies, in standard deviations of all items around their mean. The table has the \
-                data's own units.";
+    let note =
+        "Where each component's mean lies, in standard deviations of all items around their mean.";
+    let bars = match spread {
+        true => " Bars reach one standard deviation of the component to each side.",
+        false => "",
+    };
     let more = match order.len().saturating_sub(PROFILES) {
         0 => String::new(),
         n => format!(" Of {} the {PROFILES} largest are drawn.", n + PROFILES),
     };
     Chart::new("profile", "Profiles of the components", panel, (440.0, 220.0))
-        .note(format!("{note}{more}"))
+        .note(format!("{note}{bars} The table has the data's own units.{more}"))
         .numbers(&["component", "column", "mean", "sd"], rows)
 }
 
@@ -327,7 +355,11 @@ mod tests {
     #[test]
     fn a_mean_next_to_nothing_is_nought() {
         assert_eq!(cell(2.7e-7, 0.194), ("0".to_string(), "0.194".to_string()));
-        assert_eq!(cell(0.0502, 2.84).0, "0.0502");
+        assert_eq!(cell(-2.7e-7, 0.194).0, "0");
+        assert_eq!(cell(0.0502, 2.84).0, "0.05");
+        assert_eq!(cell(0.000_554, 0.165).0, "0.001");
+        assert_eq!(cell(199.5, 135.0).0, "200");
+        assert_eq!(cell(1e6, 0.01).0, "1000000");
         assert_eq!(cell(5.0, 0.0), ("5".to_string(), "0".to_string()));
     }
 

@@ -57,7 +57,7 @@ pub struct Ratings {
 
 impl Reported for Pmf {
     type Given = Given;
-    const SCORE: &'static str = "Held-out log density (nats per rating, higher is better)";
+    const SCORE: &'static str = "Held-out log density (nats per rating)";
     const BATCH_PER_ROW: bool = true;
 
     fn heading(run: &Run<Self>) -> String {

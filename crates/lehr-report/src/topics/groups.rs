@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::chart::short;
+
 /// Groups that are shown by themselves, and months.
 const MOST: usize = 12;
 const MONTHS: usize = 36;
@@ -18,6 +20,10 @@ pub struct Groups {
     pub groups: Vec<Group>,
     /// Whether they follow each other in time.
     pub in_time: bool,
+    /// What each of them is.
+    each: &'static str,
+    /// Documents that do not say what they belong to.
+    pub left_out: usize,
     /// For each topic its shares, in percent.
     rows: Vec<Vec<String>>,
     /// The same as they are.
@@ -35,10 +41,12 @@ pub struct Group {
 /// Sums of the topics' shares by group.
 pub struct Sums {
     name: String,
-    /// The group of each document.
-    group_of: Vec<usize>,
+    /// The group of each document, if it says one.
+    group_of: Vec<Option<usize>>,
     names: Vec<String>,
     in_time: bool,
+    each: &'static str,
+    left_out: usize,
     k: usize,
     counts: Vec<usize>,
     sums: Vec<f64>,
@@ -47,17 +55,29 @@ pub struct Sums {
 impl Sums {
     /// Of `k` topics in groups with the values of a column.
     pub fn new(name: &str, values: &[String], k: usize) -> Self {
-        let dates: Option<Vec<String>> = values.iter().map(|value| month(value)).collect();
-        let in_time = dates.is_some() && !values.is_empty();
-        let mut keys = dates.unwrap_or_else(|| values.to_vec());
-        let different = |keys: &[String]| {
+        let said: Vec<Option<&str>> =
+            values.iter().map(|value| Some(value.trim()).filter(|text| !text.is_empty())).collect();
+        let all = || said.iter().flatten();
+        // Dates, and years where there are no more than years.
+        let of: Option<fn(&str) -> Option<String>> = [month as fn(&str) -> Option<String>, year]
+            .into_iter()
+            .find(|of| all().next().is_some() && all().all(|text| of(text).is_some()));
+        let in_time = of.is_some();
+        let key = |text: &str| of.and_then(|of| of(text)).unwrap_or_else(|| text.to_string());
+        let mut keys: Vec<Option<String>> = said.iter().map(|text| text.map(key)).collect();
+        let different = |keys: &[Option<String>]| {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-            keys.iter().for_each(|key| *counts.entry(key.clone()).or_default() += 1);
+            keys.iter().flatten().for_each(|key| *counts.entry(key.clone()).or_default() += 1);
             counts
         };
         if in_time && different(&keys).len() > MONTHS {
-            keys.iter_mut().for_each(|key| key.truncate(4));
+            keys.iter_mut().flatten().for_each(|key| key.truncate(4));
         }
+        let each = match keys.iter().flatten().next() {
+            Some(key) if in_time && key.len() == 4 => "year",
+            _ if in_time => "month",
+            _ => "group",
+        };
         let counts = different(&keys);
         let mut names: Vec<String> = counts.keys().cloned().collect();
         if !in_time {
@@ -71,14 +91,19 @@ impl Sums {
         let place: BTreeMap<&str, usize> =
             names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         let last = names.len().saturating_sub(1);
-        let group_of =
-            keys.iter().map(|key| place.get(key.as_str()).copied().unwrap_or(last)).collect();
+        let group = |key: &Option<String>| {
+            key.as_deref().map(|key| place.get(key).copied().unwrap_or(last))
+        };
+        let group_of: Vec<Option<usize>> = keys.iter().map(group).collect();
+        let left_out = group_of.iter().filter(|group| group.is_none()).count();
         let n = names.len();
         Sums {
             name: name.into(),
             group_of,
             names,
             in_time,
+            each,
+            left_out,
             k,
             counts: vec![0; n],
             sums: vec![0.0; n * k],
@@ -87,7 +112,7 @@ impl Sums {
 
     /// Adds a document.
     pub fn add(&mut self, n: usize, theta: &[f64]) {
-        let Some(&group) = self.group_of.get(n) else { return };
+        let Some(&Some(group)) = self.group_of.get(n) else { return };
         self.counts[group] += 1;
         let sums = &mut self.sums[group * self.k..][..self.k];
         sums.iter_mut().zip(theta).for_each(|(sum, share)| *sum += share);
@@ -103,20 +128,26 @@ impl Sums {
         let rows = shares.iter().map(percent).collect();
         let groups = self.names.into_iter().zip(self.counts);
         let groups = groups.map(|(name, documents)| Group { name, documents }).collect();
-        Groups { name: self.name, groups, in_time: self.in_time, rows, shares }
+        Groups {
+            name: self.name,
+            groups,
+            in_time: self.in_time,
+            each: self.each,
+            left_out: self.left_out,
+            rows,
+            shares,
+        }
     }
 }
 
 impl Groups {
-    /// What scripts draw.
+    /// What scripts draw and save: shares with four digits.
     pub fn data(&self) -> Value {
-        let rows: Vec<Vec<f64>> = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(|cell| cell.parse().unwrap_or(0.0)).collect())
-            .collect();
+        let rows: Vec<Vec<f64>> =
+            self.shares.iter().map(|row| row.iter().map(|&x| short(x, 4)).collect()).collect();
         let names: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
-        json!({ "name": self.name, "names": names, "rows": rows })
+        let documents: Vec<usize> = self.groups.iter().map(|group| group.documents).collect();
+        json!({ "name": self.name, "names": names, "documents": documents, "rows": rows })
     }
 }
 
@@ -131,6 +162,12 @@ fn month(text: &str) -> Option<String> {
         || after.starts_with(['-', '/', '.', 'T', ' '])
         || (after.len() == 2 && digits(after));
     (digits(year) && is_month && ends).then(|| format!("{year}-{month}"))
+}
+
+/// A year of the last millennia that stands alone.
+fn year(text: &str) -> Option<String> {
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_year && text >= "1000" && text < "3000").then(|| text.to_string())
 }
 
 #[cfg(test)]
@@ -159,5 +196,24 @@ mod tests {
         let groups = sums.done();
         assert_eq!(groups.groups[0].name, "b");
         assert_eq!(groups.rows, [["60.0", "10.0"], ["40.0", "90.0"]]);
+    }
+
+    #[test]
+    fn documents_without_a_date_are_left_out_and_years_follow_each_other() {
+        let of = |values: &[&str]| {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let mut sums = Sums::new("date", &values, 1);
+            (0..values.len()).for_each(|n| sums.add(n, &[n as f64]));
+            let groups = sums.done();
+            let names: Vec<String> = groups.groups.iter().map(|g| g.name.clone()).collect();
+            (names.join(" "), groups.in_time, groups.left_out, groups.shares[0].clone())
+        };
+        let (names, in_time, left_out, shares) = of(&["2026-02-01", "", "2026-01-30", " "]);
+        assert_eq!((names.as_str(), in_time, left_out), ("2026-01 2026-02", true, 2));
+        assert_eq!(shares, [2.0, 0.0]);
+        assert_eq!(of(&["2001", "1999", "2001"]).0, "1999 2001");
+        // What may be years and what are none are names of groups.
+        assert_eq!(of(&["2001", "news", "2001"]), ("2001 news".into(), false, 0, vec![1.0, 1.0]));
+        assert_eq!(of(&["", ""]).2, 2);
     }
 }

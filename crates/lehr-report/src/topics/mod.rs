@@ -33,6 +33,8 @@ const NEAREST: usize = 3;
 const DOCUMENTS: usize = 5;
 /// The width of the map, and its margin.
 const MAP: (f64, f64) = (600.0, 34.0);
+/// Bars that have names.
+const NAMED: usize = 30;
 /// Topics that are drawn on it: the numbers of more could not be read.
 const MAPPED: usize = 100;
 /// How far apart the middles of discs are at least, and rounds in which they are moved.
@@ -129,7 +131,7 @@ struct Place {
 
 impl Reported for Lda {
     type Given = Given;
-    const SCORE: &'static str = "Held-out completion (nats per word, higher is better)";
+    const SCORE: &'static str = "Held-out completion (nats per word)";
 
     fn heading(run: &Run<Self>) -> String {
         format!("LDA with {}", counted(run.config.params.topics as u64, "topic"))
@@ -185,11 +187,15 @@ impl Reported for Lda {
     fn warnings(run: &Run<Self>, last: Option<&Observation>) -> Vec<String> {
         let mass = last.and_then(|last| last.measures.get("mass").copied());
         let far = mass.filter(|mass| (mass - 1.0).abs() > 0.05);
-        let said = |mass| {
-            format!(
-                "Noise has changed the topics' mass: they hold {} times the words that the documents have.",
-                rounded(mass, 4)
-            )
+        let noisy = !matches!(run.config.fit.effective.to_string().as_str(), "off" | "auto");
+        let said = |mass: f64| {
+            let why = match (noisy, mass > 1.0) {
+                (true, _) => "noise has changed their mass",
+                (false, true) => "the last batches were of longer documents than most",
+                (false, false) => "the last batches were of shorter documents than most",
+            };
+            let times = rounded(mass, 4);
+            format!("The topics hold {times} times the words that the documents have: {why}.")
         };
         let mut all: Vec<String> = far.into_iter().map(said).collect();
         let listed = run.model.topics(run.lambda(), 1, 1.0);
@@ -258,7 +264,10 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         let shares = documents::Shares::of(run, docs, DOCUMENTS, given.groups.as_ref());
         docs.fault().map_or(Ok(()), Err)?;
         documents = shares.documents(&words, docs);
-        groups = shares.groups;
+        groups = shares.groups.filter(|groups| !groups.groups.is_empty());
+        if let (Some((name, _)), None) = (&given.groups, &groups) {
+            notes.push(format!("There are no shares by {name}: no document has one."));
+        }
     } else {
         notes.push(
             "The page has no documents, since none were given; with --data FILE it shows those that each topic has most \
@@ -473,12 +482,14 @@ fn move_apart(centres: &mut [[f64; 2]], radii: &[f64], size: [f64; 2], number: f
 
 /// The topics' sizes as bars.
 fn sizes(topics: &[Topic], listed: &[lehr::models::lda::Topic]) -> Chart {
-    let bars = listed.iter().enumerate().map(|(at, topic)| (at as f64, 100.0 * topic.share));
+    let named = listed.len() <= NAMED;
+    // Ranks count from 1.
+    let place = |at: usize| (at + usize::from(!named)) as f64;
+    let bars = listed.iter().enumerate().map(|(at, topic)| (place(at), 100.0 * topic.share));
     let names = listed.iter().map(|topic| topic.topic.to_string());
     let panel = Panel::new("").x_label("topic").y_label("share of words, in percent");
     // Names of very many bars would be a grey band.
-    let panel =
-        if listed.len() <= 30 { panel.x_names(names) } else { panel.x_label("rank of the topic") };
+    let panel = if named { panel.x_names(names) } else { panel.x_label("rank of the topic") };
     let rows = topics.iter().zip(listed).map(|(shown, topic)| {
         vec![
             topic.topic.into(),

@@ -103,7 +103,7 @@ pub fn map(map: &Map) -> Chart {
     let words = map.places.iter().map(|p| ((p.x, high - p.y), p.topic.to_string()));
     let chart = Chart::new(
         "map",
-        "Map of topics",
+        &format!("Map of topics, with {} % of their squared distances", map.shown),
         panel.with(Series::words(words).colour(INK)),
         (wide, high),
     );
