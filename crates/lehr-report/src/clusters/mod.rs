@@ -84,7 +84,7 @@ fn variances(component: &Component, covariance: Covariance) -> Vec<f64> {
     }
 }
 
-/// A mean and its deviation; a mean that is next to nothing beside it is 0.
+/// A mean and its deviation; a mean that is negligible against it is 0.
 fn cell(mean: f64, deviation: f64) -> (String, String) {
     let mean = if mean.abs() < 1e-3 * deviation { 0.0 } else { mean };
     (rounded(mean, 4), rounded(deviation, 3))

@@ -93,7 +93,7 @@ pub(crate) fn pack<N: AsRef<str>>(
 /// The arrays of a file, which is called `path` in messages.
 pub(crate) struct Tensors<'a> {
     tensors: SafeTensors<'a>,
-    /// The texts in its header.
+    /// The strings in its header.
     pub metadata: HashMap<String, String>,
     path: &'a Path,
 }
