@@ -36,15 +36,15 @@
 //!     }
 //! }
 //!
-//! # let place = tempfile::tempdir().unwrap();
-//! # std::env::set_current_dir(&place).unwrap();
+//! let place = tempfile::tempdir()?;
+//! let (file, shards) = (place.path().join("points.csv"), place.path().join("points.shards"));
 //! let rows: String = (0..90).map(|n| format!("{}\n", n % 3 * 50 + n)).collect();
-//! std::fs::write("points.csv", format!("x\n{rows}"))?;
-//! make_points(&["points.csv".into()], &Default::default(), 2, "points.shards".as_ref())?;
-//! let points = lehr::read::points("points.shards".as_ref(), &Default::default())?;
+//! std::fs::write(&file, format!("x\n{rows}"))?;
+//! make_points(&[file], &Default::default(), 2, &shards)?;
+//! let points = lehr::read::points(&shards, &Default::default())?;
 //! let mixture = Mixture::new(MixtureParams::gmm(3), &points)?;
 //!
-//! let mut hands = OneWorker("points.shards".into(), None);
+//! let mut hands = OneWorker(shards, None);
 //! let there = lehr::fit(&mixture, &points).driver(&OnWorkers::new(&mut hands)).run()?;
 //! let here = lehr::fit(&mixture, &points).run()?;
 //! assert_eq!(there.outcome.bound, here.outcome.bound);

@@ -8,17 +8,17 @@
 //! ```
 //! use lehr::shards::{ShardFolder, make_points};
 //!
-//! # let place = tempfile::tempdir().unwrap();
-//! # std::env::set_current_dir(&place).unwrap();
-//! std::fs::write("points.csv", "x,y\n0,1\n2,3\n4,5\n")?;
-//! make_points(&["points.csv".into()], &Default::default(), 2, "points.shards".as_ref())?;
+//! let place = tempfile::tempdir()?;
+//! let (file, shards) = (place.path().join("points.csv"), place.path().join("points.shards"));
+//! std::fs::write(&file, "x,y\n0,1\n2,3\n4,5\n")?;
+//! make_points(&[file], &Default::default(), 2, &shards)?;
 //!
-//! let folder = ShardFolder::open("points.shards".as_ref())?;
+//! let folder = ShardFolder::open(&shards)?;
 //! assert_eq!((folder.n_shards(), folder.manifest().rows), (2, 3));
 //! folder.check(1)?; // reads it, and compares its hash
 //!
 //! // A fit reads the folder as it would read a file.
-//! let points = lehr::read::points("points.shards".as_ref(), &Default::default())?;
+//! let points = lehr::read::points(&shards, &Default::default())?;
 //! assert_eq!(points.n_items(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
