@@ -5,9 +5,10 @@ distribution (a0 = 1/50), 50 components, independent q, starts at random items, 
 covariance over 50^(2/d)) or a broad one (the data's covariance), |S| = 10 to 50 (a start each), M = 0.2, 0.4 and 0.6 of |S|, 100 passes
 over the data, noise to the end and no quench, four step sizes. A cluster is a component whose expected weight is at least 1 %.
 
-    python benchsuite/clusters_by_step.py LEHR OUT.csv [STARTS]      # LEHR: the program; needs numpy
+    python benchsuite/clusters_by_step.py LEHR OUT.csv [STARTS]      # LEHR: the program; needs numpy and scipy
 
-`python benchsuite/clusters_by_step.py --table OUT.csv` prints the table of docs/paper/reproduce.md.
+`python benchsuite/clusters_by_step.py --table OUT.csv` prints the table of docs/paper/reproduce.md, and `--verdicts OUT.csv` what the
+runs say of each claim under each condition.
 """
 
 import csv
@@ -20,6 +21,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from scipy import stats
 
 K, N = 50, 400
 SETS, PROCESSES, PRIORS = ("touching", "apart", "five columns"), ("sticks", "sparse"), ("narrow", "broad")
@@ -105,13 +107,18 @@ def main(lehr, out, starts=10):
             file.flush()
 
 
-def table(path):
+def kept(path):
+    """The runs of whole starts, and their number."""
     with open(path) as file:
         rows = list(csv.DictReader(file))
-    # Whole starts only.
     full = min(sum(r["method"] == "batch" for r in rows) // 12, len(rows) // (12 * 18))
     rows = [r for r in rows if int(r["start"]) < full]
     print(f"{full} starts, {len(rows)} runs\n")
+    return rows, full
+
+
+def table(path):
+    rows, _ = kept(path)
     print("| data | process | prior | batch | search | " + " | ".join(f"SVI, SVI+ {rho}" for rho in RHOS) + " |\n|---|---|---" + "|--:" * 6 + "|")
     for data in SETS:
         for process in PROCESSES:
@@ -126,8 +133,62 @@ def table(path):
                 print(f"| {data} | {process} | {prior} | " + " | ".join(cells) + " |")
 
 
+def finding(differences):
+    """0: the claim holds, 2: its opposite is shown, 1: nothing is shown, by the rule of docs/paper/results.md."""
+    d = np.array(differences, float)
+    error = d.std(ddof=1) / np.sqrt(len(d))
+    clear = abs(d.mean()) > stats.t.ppf(0.975, len(d) - 1) * error
+    if clear and 2 * max((d > 0).sum(), (d < 0).sum()) > len(d):
+        return 0 if d.mean() > 0 else 2
+    return 1
+
+
+def verdicts(path):
+    """A row for each claim: in how many of the conditions it holds, nothing or the opposite is shown, by step size and by prior."""
+    rows, full = kept(path)
+    found = {}
+    for r in rows:
+        key = (r["data"], r["process"], r["prior"], r["method"], r["rho"])
+        found.setdefault(key, [[] for _ in range(full)])[int(r["start"])].append(int(r["clusters"]))
+
+    def near(clusters):
+        return -abs(clusters - 4)
+
+    def right(clusters):
+        return float(clusters == 4)
+
+    def mean(setting, method, rho, value):
+        return np.array([np.mean([value(x) for x in runs]) for runs in found[(*setting, method, rho)]])
+
+    def less(one, other, value):
+        def of(s, method, rho):
+            return mean(s, method, rho if "SVI" in method else "", value)
+
+        return lambda s, rho: of(s, one, rho) - of(s, other, rho)
+
+    claims = [
+        ("batch inference over-estimates the number", False, lambda s, _: mean(s, "batch", "", int) - 4),
+        ("SVI under-estimates it", True, lambda s, rho: 4 - mean(s, "SVI", rho, int)),
+        ("SVI+ is nearer to four than batch", True, less("SVI+", "batch", near)),
+        ("SVI+ finds exactly four more often than batch", True, less("SVI+", "batch", right)),
+        ("SVI+ is nearer to four than SVI", True, less("SVI+", "SVI", near)),
+        ("the search is nearer to four than batch", False, less("search", "batch", near)),
+    ]
+    settings = [(data, process, prior) for data in SETS for process in PROCESSES for prior in PRIORS]
+    print("| claim | prior | " + " | ".join(RHOS) + " |\n|---|---" + "|---" * len(RHOS) + "|")
+    for text, by_rho, differences in claims:
+        for prior in PRIORS:
+            cells = []
+            for rho in RHOS if by_rho else RHOS[:1]:
+                all_ = [finding(differences(s, rho)) for s in settings if s[2] == prior]
+                cells.append(f"✓ {all_.count(0)}, · {all_.count(1)}, ✗ {all_.count(2)}")
+            print(f"| {text} | {prior} | " + " | ".join(cells + [""] * (len(RHOS) - len(cells))) + " |")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--table":
         table(sys.argv[2])
+    elif sys.argv[1] == "--verdicts":
+        verdicts(sys.argv[2])
     else:
         main(sys.argv[1], sys.argv[2], *(int(x) for x in sys.argv[3:]))

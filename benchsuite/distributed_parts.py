@@ -65,7 +65,7 @@ class Nothing:
 
 
 def measured(name, estimator, shards, kinds):
-    """A fit whose steps are so many rounds, each of its own kind: the row of a table."""
+    """A fit whose steps are several rounds, each of its own kind: the row of a table."""
     estimator.n_jobs = 1
     ld.fit(estimator, shards, workers=1)
     # The first rounds start the fit.

@@ -37,7 +37,7 @@ COLUMNS = [
 AGREE = 1e-3
 SETTINGS = {
     "lehr": "`--batch 1000`, else defaults: alpha and eta learned, tempered start, rho_t = (10+t)^-0.75. The start takes "
-    "60 % of the steps however many these are, so every point is its own fit, from the beginning",
+    "60 % of the steps however many these are, so every point is its own fit, from the start",
     "tomotopy": "`LDAModel(k=K)`: alpha 0.1, learned every 10 sweeps, eta 0.01; `train(workers=2)`, default scheme",
     "scikit-learn": "`learning_method='online'`: alpha = eta = 1/K, rho_t = (10+t)^-0.7, 100 local iterations; batches of "
     "1000, as lehr's, not 128",

@@ -270,7 +270,7 @@ def check_speed(bench, report, sets):
         "A sweep updates all users and all items. cmfrec: ALS with Cholesky, its default biases and centring, the\n"
         "time of a long fit less that of a short one. lehr: from its trace, the sweeps after the "
         f"{sizes.first}th,\n"
-        "with one evaluation of the bound among them unless it says every sweep; beside it the same from the wall\n"
+        "with one evaluation of the bound among them unless it says every sweep; next to it the same from the wall\n"
         "clock, as for cmfrec. Median, least, greatest and all values; the ratio is that of the medians."
     )
     rows, ratios = [], []

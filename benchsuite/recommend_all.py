@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--sweeps", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--std", action="store_true", help="lehr says how sure ratings are, too")
-    parser.add_argument("--run", help="where the fit is kept, to begin at once the next time")
+    parser.add_argument("--run", help="where the fit is kept, to start at once the next time")
     args = parser.parse_args()
 
     from implicit.cpu.als import AlternatingLeastSquares

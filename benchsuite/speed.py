@@ -4,7 +4,7 @@
     python3 benchsuite/speed.py --data DIR [--old PATH/lehr] [--yardstick DIR]
 
 Every row of the table is a comparison of programs that run alternately in one
-go; the order turns around from round to round. Ratios are quoted, beside what
+go; the order turns around from round to round. Ratios are quoted, next to what
 is to be reached. `--old` is an older build of lehr, `--yardstick` a cargo
 project of throw-away kernels (binaries lda2 and pmf, data by prep.py); rows
 that need what is not given are left out. lda.py, pmf.py, mixture.py and
@@ -56,7 +56,7 @@ ONE_ROW = 1e-4
 NOT_SLOWER = 0.97
 PMF_MEMORY = {50: 1_500_000_000, 10: 300_000_000}
 
-# lehr's PMF with nothing that the yardstick has not.
+# lehr's PMF with nothing that the yardstick lacks.
 PLAIN_PMF = ("--no-biases", "--no-gauge", "--no-ard", "--no-learn-noise")
 YARDSTICK_ISA = {"AVX-512": "a", "AVX2": "2"}
 

@@ -22,7 +22,7 @@ pmf = lehr.ProbabilisticMatrixFactorization(8, random_state=0).fit(ratings.drop(
 mean, std = pmf.predict(test["user"], test["item"], return_std=True)
 
 # %%
-# Left: dimensions without variance were switched off. Right: of the held-out ratings, how many lie inside intervals of
+# Left: dimensions without variance were pruned. Right: of the held-out ratings, how many lie inside intervals of
 # which size. A model that knows how sure it is stays on the diagonal.
 
 off = np.abs(test["rating"] - mean) / std

@@ -152,7 +152,7 @@ covariance_prior_ : float or ndarray
     lower_bounds_ : ndarray
         The bounds of its evaluations.
     converged_ : bool
-        Whether the bound stood still.
+        Whether the bound converged.
     n_iter_ : int
         Passes over the data of the best start.
     n_steps_ : int

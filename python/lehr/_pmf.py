@@ -44,7 +44,7 @@ class ProbabilisticMatrixFactorization(PmfReadout, ClassNamePrefixFeaturesOutMix
     Parameters
     ----------
     n_components : int, default=10
-        d, the number of latent dimensions; rather too many than too few.
+        d, the number of latent dimensions; give more than needed, since unused ones are pruned.
     max_iter : int, default=500
         Sweeps over all ratings; 0 keeps the start as it is.
     tol : float, default=1e-6

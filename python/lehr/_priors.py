@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +25,9 @@ def prior_of_words(name, value):
     if value is None or isinstance(value, numbers.Real):
         return real(name, value, optional=True), None
     if is_path(value):
+        if not Path(value).is_file():
+            allowed = "must be a number, one for each word, a dict of words and numbers, or the path of a file of them; or None"
+            raise SettingError(name, repr(str(value))[:60], allowed)
         return None, str(value)
     if not isinstance(value, Mapping):
         return None, _numbers(name, value, "a number, one for each word, or a dict of words and numbers")

@@ -15,12 +15,12 @@ from . import _lehr, errors
 from ._shards import Folder
 from .errors import LehrError, MissingPackageError, WorkerError
 
-# Seconds that workers have to come up before the others begin without them.
+# Seconds that workers have to come up before the others start without them.
 _START = 120.0
 # Seconds until the first worker must have come up, which a cluster may have to find a machine for; and for tasks of shards
 # that a worker has not had yet, which it copies, opens and checks.
 _FIRST = 600.0
-# Seconds until somebody must answer at Ray's address.
+# Seconds until something must answer at Ray's address.
 _KNOCK = 20.0
 # Without a deadline of the user's, a worker is given up that takes N times as long as is usual, and at least so
 # many seconds.
@@ -57,7 +57,7 @@ def started(ray, options, tries=3):
 
 
 def knock(address):
-    """Raises OSError if nobody is at an address with a port: Ray would try for minutes."""
+    """Raises OSError if nothing listens at an address with a port: Ray would try for minutes."""
     parts = urlsplit(address if "://" in address else f"//{address}")
     if parts.hostname and parts.port:
         socket.create_connection((parts.hostname, parts.port), timeout=_KNOCK).close()

@@ -246,7 +246,7 @@ def resume(
     Returns
     -------
     estimator : object
-        A fitted estimator, with the bits that the run would have come to without the interruption.
+        A fitted estimator, bit-identical to that of an uninterrupted run.
     """
     workers, threads, timeout = _checked(workers, threads, timeout)
     cls = ESTIMATORS.get(_lehr.model_name(run))

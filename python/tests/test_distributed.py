@@ -470,10 +470,8 @@ def test_the_document_runs(cluster, tmp_path, monkeypatch):
     words = np.array("river bank water boat money loan rate credit game team goal score".split())
     lines = [json.dumps({"text": " ".join(rng.choice(words[4 * (n % 3) :][:4], size=20))}) + "\n" for n in range(120)]
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "articles").mkdir()
-    (tmp_path / "articles" / "a.jsonl").write_text("".join(lines[:70]))
-    (tmp_path / "articles" / "b.jsonl").write_text("".join(lines[70:]))
-    (tmp_path / "more.jsonl").write_text("".join(lines[:3]))
+    (tmp_path / "articles.jsonl").write_text("".join(lines))
+    (tmp_path / "new.jsonl").write_text("".join(lines[:3]))
     exec(program, {})  # noqa: S102
     assert sorted(path.name for path in (tmp_path / "theta").iterdir()) == [f"{n:05}.npy" for n in range(4)]
     assert lehr.load(tmp_path / "runs" / "news").n_components == 5

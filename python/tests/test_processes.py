@@ -121,7 +121,7 @@ from lehr import BayesianGaussianMixture
 X = np.random.default_rng(0).normal(size=(20_000, 8))
 mixture = BayesianGaussianMixture(10, max_iter=10**6, tol=0, init_params="random_from_data", random_state=0)
 def interrupt():
-    # By the work that was done, not by the clock: on a busy machine the fit begins late.
+    # By the work that was done, not by the clock: on a busy machine the fit starts late.
     while time.process_time() < begin + 0.7:
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)

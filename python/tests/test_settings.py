@@ -13,7 +13,7 @@ from lehr._settings import RENAMED, TABLES, documented
 ESTIMATORS = sorted(set(lehr._base.ESTIMATORS.values()), key=lambda estimator: estimator.__name__)
 # What scikit-learn has, or what only makes sense in Python.
 OURS = {"verbose", "verbose_interval", "warm_start", "data_options", "learning_method", "learning_decay",
-        "learning_offset", "init_components", "user", "item", "rating", "matrix", "duplicates"}
+        "learning_offset", "init_components", "user", "item", "rating", "weight", "matrix", "duplicates"}
 # scikit-learn's defaults, or those of `fit` in passes over the data.
 THEIRS = {"max_iter", "tol", "perp_tol", "evaluate_every", "batch_size", "total_samples", "random_state", "n_jobs",
           "topic_word_prior", "init_params", "init_units", "priors", "reg_covar", "sort_components", "holdout",

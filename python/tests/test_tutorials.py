@@ -96,7 +96,7 @@ def test_the_data_to_try_are_all_that_commands_need(tmp_path, monkeypatch):
         for before, word in itertools.pairwise(words):
             if before != "-o" and word.endswith((".csv", ".jsonl", ".dat", ".txt")):
                 assert (tmp_path / word).exists(), f"{command}: {word} is not among the data to try"
-    # Whoever pastes all pages in one folder is never told that a run or a file is there already.
+    # A reader who pastes all pages in one folder never finds that a run or a file is there already.
     written = [word for command in commands for before, word in itertools.pairwise(command.split()) if before == "-o"]
     assert len(written) > 30
     assert [name for name in written if written.count(name) > 1] == []

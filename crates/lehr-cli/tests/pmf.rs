@@ -429,7 +429,7 @@ fn new_users_and_items_are_folded_in() {
     assert_eq!(ended.code, 0);
     has(&ended.stderr, &["user x is not in the model"]);
 
-    // The same numbers in Parquet, whose texts are texts.
+    // The same numbers in Parquet, whose strings are strings.
     place.ok("transform run new.dat -o factors.parquet");
     let options =
         lehr::read::PointsOptions { drop: vec!["side".into(), "id".into()], ..Default::default() };

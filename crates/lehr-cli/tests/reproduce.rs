@@ -105,7 +105,7 @@ fn an_interrupted_command_goes_on_and_ends_with_the_same_bits() {
         match ended.status.code() {
             Some(0) => {}
             Some(1) => {
-                assert!(said.contains("the same command goes on"), "{said}");
+                assert!(said.contains("run the same command to continue"), "{said}");
                 interrupted += 1;
             }
             None if signal == "KILL" => interrupted += 1,

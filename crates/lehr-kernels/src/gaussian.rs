@@ -7,7 +7,7 @@ use super::rows::packed;
 use super::stop;
 use super::{MOST, dispatch, fits};
 
-/// Items in a tile: it fits the first-level cache beside the components' coefficients.
+/// Items in a tile: it fits the first-level cache together with the components' coefficients.
 pub const TILE: usize = 64;
 
 /// Rows of the whitening matrix, or features, that share one load of the data.

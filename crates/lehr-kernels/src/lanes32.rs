@@ -100,7 +100,7 @@ pub(super) unsafe fn half(row: *const f32, topic: usize) -> f32 {
 pub(super) trait Lanes32: Copy {
     /// How many numbers one value holds.
     const N: usize;
-    /// How many vectors a loop over words keeps in registers, beside the four sums that it adds them to.
+    /// How many vectors a loop over words keeps in registers, next to the four sums that it adds them to.
     const VECTORS: usize;
     /// The same number in every lane.
     fn splat(x: f32) -> Self;

@@ -106,7 +106,7 @@ impl Isa {
         Isa::detect().and_lesser()
     }
 
-    /// Complains of an [`ISA_VARIABLE`] that names no instruction set of this CPU. For programs, before they begin.
+    /// Complains of an [`ISA_VARIABLE`] that names no instruction set of this CPU. For programs, before they start.
     pub fn check_environment() -> Result<(), String> {
         Isa::asked().map(|_| ())
     }

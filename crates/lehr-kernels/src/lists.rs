@@ -1,4 +1,4 @@
-//! Inner products of a few users with many items, of which only those that reach a threshold are told.
+//! Inner products of a few users with many items, of which only those that reach a threshold are reported.
 
 use crate::dispatch;
 use crate::lanes32::{Lanes32, Narrow};

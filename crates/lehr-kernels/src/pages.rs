@@ -13,7 +13,7 @@ pub fn zeros<T: Zeroable + Copy>(len: usize) -> Vec<T> {
     vec
 }
 
-/// Room for `len` numbers in all, and for a few more if it has to move: whoever asks again and again asks for more.
+/// Room for `len` numbers in all, and for a few more if it has to move: a caller that asks again and again asks for more.
 pub fn reserve<T: Copy>(vec: &mut Vec<T>, len: usize) {
     if vec.capacity() < len {
         // Pages that were touched before they were advised stay small, so this is new memory.

@@ -1,8 +1,8 @@
-//! A way out of long arithmetic: whoever has it done may ask for a stop, and loops that take long look for that.
+//! A way to stop long arithmetic: its caller may ask for a stop, and loops that take long check for that.
 //!
 //! A loop that may take longer than a person waits calls [`check`] now and then, which costs next to nothing. It
 //! returns unless a stop is asked for on this thread and heeded at the moment; then the stack is unwound, without
-//! a panic's message, up to [`Stop::heed`], which whoever began the work has wrapped around it. What was half done
+//! a panic's message, up to [`Stop::heed`], which the caller has wrapped around the work. What was half done
 //! is dropped, or undone by them. Programs that abort on panics go on to the end of the work instead.
 
 #![forbid(unsafe_code)]
@@ -45,7 +45,7 @@ pub struct Stop(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Raised by whoever asks. Never lowered while work goes on.
+    /// Raised by the caller. Never lowered while work goes on.
     asked: Option<Arc<AtomicBool>>,
     /// Later than this is too late.
     deadline: Option<Instant>,

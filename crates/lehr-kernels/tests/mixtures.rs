@@ -445,7 +445,7 @@ fn equal_logits_share_equally() {
     }
 }
 
-/// `exp` is reached through `softmax`: beside a logit of 0 and below -37.5 the sum is exactly 1 and
+/// `exp` is reached through `softmax`: next to a logit of 0 and below -37.5 the sum is exactly 1 and
 /// the responsibility is the exponential itself. The nearer ones are divided by their neighbour,
 /// which costs up to 1.5 units more. Below 1e-20, that is -46.05, it is 0.
 #[test]
@@ -473,7 +473,7 @@ fn exponentials_are_good_to_two_units_in_the_last_place() {
     }
 }
 
-/// Products of sizes that wrap around to something small let nobody in. Release builds have no other check.
+/// Products of sizes that wrap around to something small are refused. Release builds have no other check.
 #[test]
 fn sizes_that_cannot_be_are_refused() {
     const WRAPS: usize = 1 << (usize::BITS - 6);

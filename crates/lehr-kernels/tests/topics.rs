@@ -186,7 +186,7 @@ fn document(rng: &mut Rng, length: usize, n_words: usize) -> Document {
         .unzip()
 }
 
-/// Sizes of what is made up: words, words that a topic owns, words of a document, topics. Few under Miri,
+/// Sizes of the synthetic data: words, words that a topic owns, words of a document, topics. Few under Miri,
 /// which takes a thousand times as long.
 const WORDS: usize = if cfg!(miri) { 21 } else { 90 };
 const OWNED: usize = if cfg!(miri) { 3 } else { 40 };

@@ -22,7 +22,7 @@ pub enum Outcome {
         /// The page in Markdown, with this and all other experiments in the folder; it is there as HTML too.
         page: PathBuf,
     },
-    /// It was stopped; the same command goes on.
+    /// It was stopped; the same command continues.
     Stopped {
         /// Runs that are there.
         done: usize,

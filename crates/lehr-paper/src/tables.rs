@@ -16,7 +16,7 @@ pub fn write(folder: &Path, records: &Records) -> anyhow::Result<()> {
         .into_iter()
         .map(|name| (name, all.iter().map(|r| value(r.end.get(name))).collect()))
         .collect();
-    // Lists have different lengths, so they are texts.
+    // Lists have different lengths, so they are strings.
     let list_names: BTreeSet<&String> = all.iter().flat_map(|r| r.lists.keys()).collect();
     let lists: Vec<(&String, Vec<String>)> = list_names
         .into_iter()

@@ -298,7 +298,7 @@ fn warnings<M: Reported>(run: &Run<M>, last: Option<&Observation>) -> Vec<String
         let share = state.guard_share();
         let many = match share > MANY {
             true => {
-                " With so many the noise is not what was asked for; a larger M makes less of it."
+                " With this many the noise is not what was asked for; a larger M makes less of it."
             }
             false => "",
         };

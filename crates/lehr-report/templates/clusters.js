@@ -39,7 +39,7 @@
     return [low - more, high + more];
   }
 
-  // The corners of an ellipse that holds so many deviations.
+  // The corners of an ellipse of this many deviations.
   function ellipse(c, x, y) {
     const n = axes.length;
     const [a, b, d] = [c.covariance[x * n + x], c.covariance[x * n + y], c.covariance[y * n + y]];
@@ -71,7 +71,7 @@
     );
   }
 
-  // The item of a row, or the next one that is drawn: on the picture a ring, beside it what it belongs to.
+  // The item of a row, or the next one that is drawn: on the picture a ring, next to it what it belongs to.
   function choose(at) {
     chosen = at;
     for (const other of chart.querySelectorAll(".chosen")) other.classList.remove("chosen");

@@ -294,7 +294,7 @@ impl Error {
     }
 }
 
-/// A number of hundreds of digits as 1e300; other texts as they are.
+/// A number of hundreds of digits as 1e300; other strings as they are.
 fn in_short(value: String) -> String {
     const LONGEST: usize = 24;
     let is_number = |text: &&str| text.bytes().all(|b| b.is_ascii_digit() || b"+-.".contains(&b));

@@ -379,7 +379,7 @@ fn planted_factors_are_found_and_surplus_dimensions_die() {
     assert!(error < 0.15 && spread > 1.5, "error {error}, spread {spread}");
 }
 
-/// Few ratings per user, which factors explain for the most part: dimensions that are there must not be switched off
+/// Few ratings per user, which factors explain for the most part: dimensions that are there must not be pruned
 /// before they mean anything, whatever the draw and the number of dimensions.
 #[test]
 fn few_ratings_do_not_cost_dimensions_that_are_there() {

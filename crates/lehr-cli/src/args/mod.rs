@@ -127,8 +127,7 @@ pub struct ResumeArgs {
     /// The run directory.
     pub run: PathBuf,
     /// Make this many more updates (sweeps in batch mode) from where the run stands, whatever is
-    /// left of its plan. A run that ended because its bound stood still makes them all, unless
-    /// --tol is given too.
+    /// left of its plan. A run that has converged makes them all, unless --tol is given too.
     #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, allow_negative_numbers = true)]
     pub steps: Option<u64>,
     /// Change the tolerance; 0 turns it off.

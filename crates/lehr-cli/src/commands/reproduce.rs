@@ -23,7 +23,7 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<End> {
         match reproduction.run(&out, threads, quiet, &interrupted)? {
             Outcome::Stopped { done, all } => {
                 text::print(&format!(
-                    "{}: stopped after {done} of {all} runs, which are kept; the same command goes on\n",
+                    "{}: stopped after {done} of {all} runs, which are kept; run the same command to continue\n",
                     which.name(),
                 ))?;
                 return Ok(End::StoppedEarly);

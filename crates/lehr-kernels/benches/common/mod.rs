@@ -14,13 +14,13 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use lehr_kernels::Isa;
 use lehr_kernels::rng::{Address, Purpose, Rng};
 
-/// Seconds, from which throughput is told in what a kernel works on instead of in "elements".
+/// Seconds, from which throughput is reported in what a kernel works on instead of in "elements".
 pub struct Rate {
     /// The unit and its thousands, millions and billions.
     pub names: [&'static str; 4],
 }
 
-/// The settings of benchmarks whose throughput is told in this unit; options of the command line go before.
+/// The settings of benchmarks whose throughput is reported in this unit; options of the command line go before.
 macro_rules! per_second {
     ($unit:literal) => {
         $crate::common::settings($crate::common::Rate {

@@ -166,7 +166,7 @@ fn shares<L: Lanes32, F: Format>(
 /// `z` of a block of words, eight words and some topics at a time.
 ///
 /// # Safety
-/// Rows must be as long as theta, which is whole groups of so many topics.
+/// Rows must be as long as theta, which is whole groups of this many topics.
 #[inline(always)]
 unsafe fn dots<L: Lanes32, F: Format>(
     rows: &[*const f32; WORDS],
@@ -255,7 +255,7 @@ fn add_rows<L: Lanes32, F: Format>(
 /// Eight words and some topics at a time.
 ///
 /// # Safety
-/// Rows must be as long as `out`, which is whole groups of so many topics.
+/// Rows must be as long as `out`, which is whole groups of this many topics.
 #[inline(always)]
 unsafe fn add_rows_by_eight<L: Lanes32, F: Format>(
     rows: &[*const f32; WORDS],

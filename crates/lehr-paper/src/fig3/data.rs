@@ -1,4 +1,4 @@
-//! The data of the mixtures: made clusters, and Pima.
+//! The data of the mixtures: synthetic clusters, and Pima.
 
 use anyhow::{Context, ensure};
 

@@ -1,7 +1,7 @@
 //! Figure 3: Gaussian mixtures. Does SVI+ find better local optima than SVI, batch VI and restarts?
 //!
 //! ```text
-//! data.rs      made clusters, and Pima
+//! data.rs      synthetic clusters, and Pima
 //! settings.rs  what is run on them: methods
 //! figures.rs   bound against passes, final bounds as boxes, a map of the best fit
 //! claims.rs    what the runs say about the paper's claims

@@ -86,7 +86,7 @@ impl Fig3 {
         self.seed.rotate_left(32) ^ u64::from(start)
     }
 
-    /// Batch VI until it stands still.
+    /// Batch VI until it converges.
     pub fn quiet(&self, start: u32) -> FitConfig {
         FitConfig {
             steps: Some(self.sweeps),

@@ -145,7 +145,8 @@ fn differences(
         }
     }
     let mean = |all: &Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
-    starts.values().map(|all| (100.0 * mean(all)).round() / 100.0).collect()
+    // Plus zero, which makes -0 to 0.
+    starts.values().map(|all| (100.0 * mean(all)).round() / 100.0 + 0.0).collect()
 }
 
 /// A value of SVI in every setting and with every step size.

@@ -1,4 +1,4 @@
-//! The data of figure 4: three sets of four made clusters.
+//! The data of figure 4: three synthetic sets of four clusters.
 
 use lehr::data::Points;
 

@@ -1,7 +1,7 @@
 //! Figure 4: Dirichlet-process mixtures. How many of four clusters do batch VI, SVI and SVI+ find?
 //!
 //! ```text
-//! data.rs      three sets of four made clusters
+//! data.rs      three synthetic sets of four clusters
 //! settings.rs  what is run on them: processes, priors, step sizes, methods
 //! figures.rs   how often there are four, sorted shares, cumulative shares as boxes
 //! claims.rs    what the runs say about the paper's claims

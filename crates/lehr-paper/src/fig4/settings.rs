@@ -144,7 +144,7 @@ impl Fig4 {
         BATCHES[start as usize % BATCHES.len()]
     }
 
-    /// Batch VI until it stands still.
+    /// Batch VI until it converges.
     pub fn quiet(&self, start: u32) -> FitConfig {
         let seed = self.seed.rotate_left(32) ^ u64::from(start);
         FitConfig { steps: Some(self.sweeps), tol: 1e-8, seed, ..FitConfig::default() }

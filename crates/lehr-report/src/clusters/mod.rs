@@ -88,7 +88,7 @@ fn variances(component: &Component, covariance: Covariance) -> Vec<f64> {
     }
 }
 
-/// A mean and its deviation; the mean without digits that mean nothing beside it.
+/// A mean and its deviation; the mean without digits that are negligible against it.
 fn cell(mean: f64, deviation: f64) -> (String, String) {
     let step = 10_f64.powf(deviation.log10().floor() - 2.0);
     let seen = (mean / step).round() * step;

@@ -1,4 +1,4 @@
-//! The names of users or of items: any integers or texts, numbered as they appear.
+//! The names of users or of items: any integers or strings, numbered as they appear.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 /// Names that stand for the numbers 0, 1, 2, ..., each once.
 ///
 /// They are kept as integers while every one of them is an integer in its usual form, which prints
-/// back as the same text; otherwise all are kept as texts. So "7" and "007" are two names.
+/// back as the same text; otherwise all are kept as strings. So "7" and "007" are two names.
 ///
 /// ```
 /// use lehr::data::{Id, Ids};
@@ -34,7 +34,7 @@ pub struct Ids {
 pub enum Id<'a> {
     /// An integer.
     Integer(i64),
-    /// Any other text, or an integer among texts.
+    /// Any other string, or an integer among strings.
     Text(&'a str),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Id<'_> {
 #[derive(Debug, Clone)]
 enum Names {
     Integers(Vec<i64>),
-    /// All texts, one after the other, and where each ends.
+    /// All strings, one after the other, and where each ends.
     Texts {
         text: String,
         ends: Vec<usize>,

@@ -13,7 +13,7 @@ use crate::{Error, Result, write};
 const LONGEST: u64 = 64 << 20;
 
 impl Ids {
-    /// Writes all names in order, one JSON value per line: integers, or texts in quotes. An existing
+    /// Writes all names in order, one JSON value per line: integers, or strings in quotes. An existing
     /// file is replaced in one step once the new one is complete.
     ///
     /// ```

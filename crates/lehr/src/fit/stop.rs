@@ -76,7 +76,7 @@ impl Change {
 const PATIENCE: usize = 10;
 
 /// Watches the bound. In batch VI it rises steadily, so one small change is the end. With batches it
-/// wobbles: then its running mean must have stood still over `PATIENCE` observations.
+/// fluctuates: then its running mean must not have changed over `PATIENCE` observations.
 #[derive(Debug, Clone)]
 pub struct Tolerance {
     tol: f64,
@@ -107,7 +107,7 @@ impl Tolerance {
         Tolerance { words, ..new.of(plan.tol_of) }
     }
 
-    /// Takes note of the bound after `step` updates; true if what it is compared by stands still.
+    /// Takes note of the bound after `step` updates; true if what it is compared by has converged.
     pub fn reached(&mut self, step: u64, bound: f64) -> bool {
         if self.tol == 0.0 || step < self.noiseless_from {
             return false;

@@ -1,5 +1,83 @@
 //! The central trait: everything SVI+ must know about a model, and nothing about noise, step sizes,
 //! threads or files.
+//!
+//! A coin, whose tosses are rows of 0 or 1: the smallest model there is.
+//!
+//! ```
+//! use lehr::family::beta;
+//! use lehr::model::*;
+//! use lehr::{Points, Result};
+//!
+//! struct Coin;
+//!
+//! impl Model for Coin {
+//!     type Data = Points;
+//!     type Expect = (f64, f64); // E ln p, E ln(1 - p)
+//!     type Pass = Shared<Stats>;
+//!     type Scratch = [f64; 1];
+//!
+//!     fn name(&self) -> &'static str {
+//!         "coin"
+//!     }
+//!
+//!     // One row of lambda, q(p) = Beta(a, b); its statistics are the numbers of ones and zeros.
+//!     fn layout(&self) -> Layout {
+//!         Layout::one_phase(1, 2, 2)
+//!     }
+//!
+//!     fn prior(&self, _hyper: &[f64], _row: usize, eta: &mut [f64]) {
+//!         eta.fill(1.0);
+//!     }
+//!
+//!     fn start(&self, _data: &Points, _address: Address, lambda: &mut Table) -> Result<()> {
+//!         lambda.row_mut(0).fill(1.0);
+//!         Ok(())
+//!     }
+//!
+//!     fn refresh(&self, lambda: &Lambda, _rows: &RowSet, expect: &mut (f64, f64)) {
+//!         let row = lambda.table().row(0);
+//!         *expect = beta::expected_ln(row[0], row[1]);
+//!     }
+//!
+//!     fn scratch(&self) -> [f64; 1] {
+//!         [0.0]
+//!     }
+//!
+//!     fn local_step(
+//!         &self,
+//!         &(ln_one, ln_zero): &(f64, f64),
+//!         shard: Shard<'_, Points>,
+//!         ask: Ask,
+//!         x: &mut [f64; 1],
+//!         sums: &mut Stats,
+//!         bounds: &mut [f64],
+//!     ) {
+//!         for ((&n, &weight), bound) in shard.items.iter().zip(shard.weights).zip(bounds) {
+//!             shard.data.copy_row(n as usize, x);
+//!             *bound = if x[0] == 1.0 { ln_one } else { ln_zero };
+//!             if ask.stats {
+//!                 sums.row_mut(0)[usize::from(x[0] == 0.0)] += weight;
+//!             }
+//!         }
+//!     }
+//!
+//!     fn in_domain(&self, _row: usize, lambda: &[f64]) -> bool {
+//!         lambda.iter().all(|&x| x > 0.0)
+//!     }
+//!
+//!     fn global_bound(&self, lambda: &Lambda, _expect: &(f64, f64)) -> f64 {
+//!         let row = lambda.table().row(0);
+//!         -beta::divergence(row[0], row[1], 1.0, 1.0)
+//!     }
+//! }
+//!
+//! let tosses = Points::new(vec![1.0, 1.0, 0.0, 1.0], 1)?;
+//! let fitted = lehr::fit(&Coin, &tosses).run()?;
+//! assert_eq!(fitted.state.lambda.table().row(0), [4.0, 2.0]);
+//! // Nothing is hidden, so that the bound is the evidence: 3! 1! / 5!.
+//! assert!((fitted.outcome.bound - (6.0_f64 / 120.0).ln()).abs() < 1e-12);
+//! # Ok::<(), lehr::Error>(())
+//! ```
 
 mod domain;
 mod judge;

@@ -1,4 +1,4 @@
-//! Columns of a Parquet file whose values are integers, floats or texts.
+//! Columns of a Parquet file whose values are integers, floats or strings.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ pub(super) fn next_values(
     })
 }
 
-/// The next `most` texts of a column of a row group, `None` where a value is missing; fewer only at its end.
+/// The next `most` strings of a column of a row group, `None` where a value is missing; fewer only at its end.
 pub(super) fn next_texts(
     column: &mut ColumnReader,
     described: &ColumnDescriptor,

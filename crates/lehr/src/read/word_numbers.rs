@@ -6,7 +6,7 @@ use super::seed_words::Named;
 use crate::{Error, Result};
 
 /// Reads words with their numbers. Of text a line is a word, a blank, a tab, a comma or a colon, and its number; blank
-/// lines and lines that begin with # are skipped. A file that begins with `{` is JSON: an object of words and numbers.
+/// lines and lines that start with # are skipped. A file that starts with `{` is JSON: an object of words and numbers.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

@@ -12,6 +12,44 @@
 //! | every worker | the rows of lambda that the batch touches, their expectations, and where the noise is to be drawn from |
 //! | who has a shard | the items of the batch that are in the shard, and those of the next batch |
 //! | back | q of those items (topics) or their sums (mixtures), their part of the bound, and the rows of the next batch |
+//!
+//! All of it in one process:
+//!
+//! ```
+//! use std::path::PathBuf;
+//!
+//! use lehr::remote::{Hands, OnWorkers, Task, Works, worker};
+//! use lehr::shards::make_points;
+//! use lehr::{Mixture, MixtureParams, Result};
+//!
+//! struct OneWorker(PathBuf, Option<Box<dyn Works>>);
+//!
+//! impl Hands for OneWorker {
+//!     fn model(&mut self, model: Vec<u8>) -> Result<()> {
+//!         self.1 = Some(worker(&model, &self.0)?);
+//!         Ok(())
+//!     }
+//!
+//!     fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>> {
+//!         let tasks: Vec<(usize, &[u8])> = tasks.iter().map(|(at, task)| (*at, &task[..])).collect();
+//!         self.1.as_mut().expect("the model comes first").run(&common, &tasks)
+//!     }
+//! }
+//!
+//! let place = tempfile::tempdir()?;
+//! let (file, shards) = (place.path().join("points.csv"), place.path().join("points.shards"));
+//! let rows: String = (0..90).map(|n| format!("{}\n", n % 3 * 50 + n)).collect();
+//! std::fs::write(&file, format!("x\n{rows}"))?;
+//! make_points(&[file], &Default::default(), 2, &shards)?;
+//! let points = lehr::read::points(&shards, &Default::default())?;
+//! let mixture = Mixture::new(MixtureParams::gmm(3), &points)?;
+//!
+//! let mut hands = OneWorker(shards, None);
+//! let there = lehr::fit(&mixture, &points).driver(&OnWorkers::new(&mut hands)).run()?;
+//! let here = lehr::fit(&mixture, &points).run()?;
+//! assert_eq!(there.outcome.bound, here.outcome.bound);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod driver;
 mod engine;

@@ -98,7 +98,7 @@ pub(super) enum Sums {
     Double(Vec<f64>),
 }
 
-/// Noise as JSON: schedules are numbers or texts, which bytes alone do not tell apart.
+/// Noise as JSON: schedules are numbers or strings, which bytes alone do not distinguish.
 mod as_text {
     use serde::de::Error as _;
     use serde::ser::Error as _;

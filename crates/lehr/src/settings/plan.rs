@@ -129,7 +129,7 @@ impl Plan {
         }
     }
 
-    /// The last step that can be noisy or tempered, if any: before it a bound that stands still says nothing.
+    /// The last step that can be noisy or tempered, if any: before it a bound that does not change says nothing.
     pub fn last_unsettled_step(&self) -> u64 {
         self.origin + self.anneal.until.max(self.temper.1)
     }

@@ -28,7 +28,7 @@ pub fn make_docs(
     made(files, options, n_shards, folder, MOST)
 }
 
-/// [`make_docs`] with at most so many entries in memory, about.
+/// [`make_docs`] with about this many entries in memory at most.
 fn made(
     files: &[PathBuf],
     options: &DocsOptions,

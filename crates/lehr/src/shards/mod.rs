@@ -4,6 +4,24 @@
 //! corpus ([`Docs::save`](crate::data::Docs::save)) without names, which are in `vocabulary.json`, a list; a shard of
 //! points is a NumPy matrix; both are memory-mapped. A shard of ratings has all ratings of its users as arrays. A fit to a folder has the same bits wherever its shards are worked
 //! on, and however many machines share them; those bits depend on how many shards there are.
+//!
+//! ```
+//! use lehr::shards::{ShardFolder, make_points};
+//!
+//! let place = tempfile::tempdir()?;
+//! let (file, shards) = (place.path().join("points.csv"), place.path().join("points.shards"));
+//! std::fs::write(&file, "x,y\n0,1\n2,3\n4,5\n")?;
+//! make_points(&[file], &Default::default(), 2, &shards)?;
+//!
+//! let folder = ShardFolder::open(&shards)?;
+//! assert_eq!((folder.n_shards(), folder.manifest().rows), (2, 3));
+//! folder.check(1)?; // reads it, and compares its hash
+//!
+//! // A fit reads the folder as it would read a file.
+//! let points = lehr::read::points(&shards, &Default::default())?;
+//! assert_eq!(points.n_items(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod make_docs;
 mod make_points;

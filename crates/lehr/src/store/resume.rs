@@ -24,8 +24,7 @@ use crate::settings::{FitConfig, Plan};
 use crate::{Error, ErrorKind, Result, threads};
 
 /// Goes on with a run: to the end of its plan, or for `more.steps` steps from where it stands. A run
-/// that ended because its bound stood still makes them all: its tolerance is off from then on,
-/// unless `more` has another.
+/// that has converged makes them all: its tolerance is off from then on, unless `more` has another.
 pub fn resume<M: Stored>(
     directory: &RunDirectory,
     more: Extension,

@@ -135,7 +135,7 @@ fn not_packed(error: safetensors::SafeTensorError) -> Error {
 /// The arrays of a file, which is called `path` in messages.
 pub(crate) struct Tensors<'a> {
     tensors: SafeTensors<'a>,
-    /// The texts in its header.
+    /// The strings in its header.
     pub metadata: HashMap<String, String>,
     path: &'a Path,
 }

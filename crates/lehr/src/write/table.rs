@@ -44,7 +44,7 @@ impl<'a> Column<'a> {
         Column { name: name.into(), values: Values::I64(values) }
     }
 
-    /// A column of texts.
+    /// A column of strings.
     pub fn text(name: impl Into<String>, values: &'a [String]) -> Self {
         Column { name: name.into(), values: Values::Text(values) }
     }

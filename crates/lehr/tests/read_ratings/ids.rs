@@ -13,7 +13,7 @@ fn leading_zeros_and_signs_make_another_id() {
     assert_eq!(ratings.ids(Side::User).find("07"), None);
 }
 
-/// Integers first, texts later, whichever part of a file they stand in.
+/// Integers first, strings later, whichever part of a file they stand in.
 #[test]
 fn integers_and_texts_mix() {
     let mut text = String::new();

@@ -18,7 +18,7 @@ use lehr::read::{self, RatingsOptions};
 
 use files::{Folder, gzip};
 
-/// A rating with its ids as texts.
+/// A rating with its ids as strings.
 type Triple = (String, String, f32);
 
 fn read_as(name: &str, bytes: impl AsRef<[u8]>, options: &RatingsOptions) -> Ratings {

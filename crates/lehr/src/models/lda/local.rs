@@ -367,7 +367,7 @@ impl Documents {
         let ShardWords { slots, coefs, coefs64, lasts } = words;
         let (shift, inside) = (self.part.trailing_zeros(), self.part as u32 - 1);
         let doc_bits = lasts.len().next_power_of_two().trailing_zeros();
-        assert!(shift + doc_bits < u32::BITS, "a shard of so many documents is no shard");
+        assert!(shift + doc_bits < u32::BITS, "a shard has too many documents");
         self.doc_bits = doc_bits;
         let begins = &mut self.begins;
         // One more than parts: the places that are counted up below begin one place later than they end.

@@ -5,7 +5,7 @@
 //! q        q(beta_k) = Dirichlet(lambda_k)     q(theta_d) = Dirichlet(gamma_d)     q(z) eliminated
 //! lambda   row w holds lambda_kw for every topic k: a word's topics lie side by side
 //! local    theta_dk = exp(E ln theta_dk)       b_kw = exp(E ln beta_kw)       z_dw = sum_k theta_dk b_kw
-//!          gamma_dk = alpha_k + theta_dk sum_w n_dw b_kw / z_dw, iterated until it stands still
+//!          gamma_dk = alpha_k + theta_dk sum_w n_dw b_kw / z_dw, iterated until it converges
 //! raw      s_kw = b_kw sum_d w_d n_dw theta_dk / z_dw
 //! natural  lambda_kw = eta + s_kw
 //! bound    sum_d { sum_w n_dw ln z_dw + E_q[ln p(theta_d) - ln q(theta_d)] } + E_q[ln p(beta) - ln q(beta)]

@@ -19,7 +19,7 @@ use crate::{Error, Result, read};
 /// The least and the most that a parameter of a Dirichlet prior can be.
 pub(super) const RANGE: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
-/// What is said of others.
+/// The message for all others.
 pub(super) const ALLOWED: &str = "must be between 1e-6 and 1e6, usually between 0.001 and 10";
 
 /// The prior of a document's topics: one number for all, or one for each. As text: `0.1` or `0.5,0.1,0.1`.
@@ -99,7 +99,7 @@ impl fmt::Display for Alpha {
 }
 
 impl Alpha {
-    /// Of every one of so many topics.
+    /// Of each of this many topics.
     pub(super) fn of(&self, topics: usize) -> Vec<f64> {
         match self {
             Alpha::All(x) => vec![*x; topics],

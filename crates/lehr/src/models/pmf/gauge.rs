@@ -31,7 +31,7 @@ const FIRST: u64 = 5;
 const EVERY: u64 = 8;
 
 /// The sweeps, or epochs of batches, without it before those, where variances are learned. Turned to the axes of
-/// factors that mean nothing yet, dimensions that a few sweeps more would have filled are switched off.
+/// factors that mean nothing yet, dimensions that a few sweeps more would have filled are pruned.
 const SETTLING: u64 = 5;
 
 /// Nats per rating for which it is not done at all.

@@ -44,8 +44,8 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Whole,
         flag: Flag::Short('d'),
         value_name: "D",
-        help: "d, the number of latent dimensions. Those that explain nothing are switched off by \
-               themselves, so rather too many than too few",
+        help: "d, the number of latent dimensions. Those that explain nothing are pruned (ARD), so give \
+               more than needed",
         group: MODEL,
         python: Some("n_components"),
         ..Setting::BLANK
@@ -110,7 +110,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "ard",
         kind: Kind::Toggle(true),
-        help: "Keep the prior variance of each latent dimension, so that none is switched off",
+        help: "Keep the prior variance of each latent dimension, so that none is pruned",
         group: MODEL,
         python: Some("ard"),
         ..Setting::BLANK

@@ -64,7 +64,7 @@ const NEEDED: Needed = Needed {
 /// | `matrix-market` | coordinates, one row a document, one column a word, unless `transpose` |
 /// | `npz` | CSR or CSC, from `scipy.sparse.save_npz` |
 /// | `parquet` | columns named document, doc or doc_id; term, word or word_id; count, n or value; or the first three. Integers are numbers from 0; texts are numbered as they appear and, as terms, become the vocabulary |
-/// | `parquet`, with texts | a column called text, or `field`, in tables that have not the three of above |
+/// | `parquet`, with texts | a column called text, or `field`, in tables without the three above |
 /// | `text` | one document a line, blank lines too |
 /// | `csv` | a table in text with names in its first line, separated by commas, semicolons or tabs; the column `field` holds the documents. Cells in double quotes may hold line breaks; an empty cell is a document without words |
 /// | `json` | a list of documents: objects with the document in `field`, texts, or lists of words |

@@ -207,7 +207,7 @@ pub(super) fn unclear(path: &Path, table: &Columns) -> Error {
     )
 }
 
-/// Numbers for documents or terms: their own, or those in which texts appear.
+/// Numbers for documents or terms: their own, or those in which strings appear.
 #[derive(Default)]
 struct Keys {
     numbers: HashMap<String, u32>,

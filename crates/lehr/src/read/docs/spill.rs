@@ -43,7 +43,7 @@ impl Spill {
         self.n_entries
     }
 
-    /// Whether so many entries are too many.
+    /// Whether this many entries are too many.
     pub(super) fn is_due(&self, n_entries: usize) -> bool {
         n_entries >= self.room.most
     }

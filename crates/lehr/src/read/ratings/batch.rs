@@ -160,7 +160,7 @@ impl Keys {
     }
 }
 
-/// Integers as texts.
+/// Integers as strings.
 #[cold]
 fn texts(all: &[i64]) -> Keys {
     let mut keys = Keys::Texts { text: String::new(), ends: Vec::with_capacity(2 * all.len()) };
