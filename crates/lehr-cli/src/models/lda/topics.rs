@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
-use lehr::models::lda::{Coherence, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics};
+use lehr::models::lda::{Coherence, Coherences, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics};
 use lehr::read::DocsOptions;
 use lehr::store::DataSource;
 use lehr::write::TableFormat;
@@ -71,14 +71,6 @@ pub(super) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
     pub(super) share: f64,
-}
-
-/// The coherences of a topic.
-#[derive(Debug, Clone, Copy, Default)]
-struct Coherent {
-    npmi: Option<f64>,
-    umass: Option<f64>,
-    c_v: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -152,7 +144,7 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
     let mut topics = run.model.topics(lambda, args.top.max(args.coherence), args.relevance);
     let (coherence, why_not) = match coherence(run, &topics, args) {
         Ok(coherence) => (coherence, None),
-        Err(why_not) => (vec![Coherent::default(); topics.len()], Some(why_not)),
+        Err(why_not) => (vec![Coherences::default(); topics.len()], Some(why_not)),
     };
     let diagnostics = args.diagnostics.then(|| run.model.diagnose(lambda, args.coherence));
     let documents = args.documents.as_deref().map(|path| documents(run, path, args)).transpose()?;
@@ -165,7 +157,7 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
         topic.by_probability.truncate(args.top);
         topic.by_relevance.truncate(args.top);
     }
-    let mut listed: Vec<(Topic, Coherent)> = topics.into_iter().zip(coherence).collect();
+    let mut listed: Vec<(Topic, Coherences)> = topics.into_iter().zip(coherence).collect();
     let largest = listed.first().map_or(1.0, |(topic, _)| topic.share);
     if args.sort == TopicOrder::Coherence {
         let value = |c: Option<f64>| c.unwrap_or(f64::NEG_INFINITY);
@@ -234,7 +226,7 @@ fn coherence(
     run: &OpenRun<Lda>,
     topics: &[Topic],
     args: &TopicsArgs,
-) -> Result<Vec<Coherent>, String> {
+) -> Result<Vec<Coherences>, String> {
     if args.no_coherence {
         return Err("it was not asked for".into());
     }
@@ -246,11 +238,7 @@ fn coherence(
     if let Some(fault) = docs.fault() {
         return Err(fault.to_string());
     }
-    let coherent = |topic: &Topic| {
-        let words = words(topic);
-        Coherent { npmi: counts.npmi(&words), umass: counts.umass(&words), c_v: counts.c_v(&words) }
-    };
-    Ok(topics.iter().map(coherent).collect())
+    Ok(topics.iter().map(|topic| counts.of(&words(topic))).collect())
 }
 
 /// The documents that a model was fitted to, or why they cannot be had.
@@ -305,7 +293,7 @@ fn documents(run: &OpenRun<Lda>, path: &Path, args: &TopicsArgs) -> anyhow::Resu
 }
 
 impl More {
-    fn new(of: &TopicDiagnostics, coherent: &Coherent) -> Self {
+    fn new(of: &TopicDiagnostics, coherent: &Coherences) -> Self {
         More {
             umass: coherent.umass,
             c_v: coherent.c_v,

@@ -25,9 +25,10 @@ mod seed_words;
 mod start;
 mod score;
 mod readout;
+mod shares;
 mod stored;
 
-pub use coherence::Coherence;
+pub use coherence::{Coherence, Coherences};
 pub use diagnostics::{Diagnostics, SAME, TopicDiagnostics, TopicDocuments};
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
@@ -37,6 +38,7 @@ pub use priors::{Alpha, WordEta};
 pub use readout::Topic;
 pub use score::{DocScores, Rounded};
 pub use seed_words::{SeedPrior, SeedTopic, SeedWord, SeedWords};
+pub use shares::TopicReader;
 pub use stored::Frozen;
 
 use self::priors::WordPrior;
