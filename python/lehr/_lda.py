@@ -360,8 +360,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
-            How often each document has each word.
+        X : {array-like, sparse matrix, path, list of str, list of lists of str}
+            How often each document has each word, a row for each document; the path of a file; or the documents
+            themselves, as texts or as lists of words, which become words as those of a file do (`data_options`).
         y : Ignored
             Not used, present here for API consistency by convention.
         feature_names : array-like of str, default=None

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ._data import is_path
-from .errors import DataError
+from ._data import is_read
+from .errors import DataError, SettingError
 
 
 def word_names(model, feature_names=None):
@@ -63,8 +63,8 @@ def to_pyldavis(self: Any, X: Any, feature_names: Any = None) -> dict[str, Any]:
     Then ``pyLDAvis.save_html(pyLDAvis.prepare(**arguments), "topics.html")`` writes the page.
     """
     names = word_names(self, feature_names)
-    if is_path(X):
-        raise DataError("the counts themselves are needed, not a file of them; give a matrix")
+    if is_read(X):
+        raise DataError("the counts themselves are needed, not a file of them or texts; give a matrix")
     counts = scipy.sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64))
     theta = np.asarray(self.transform(X), dtype=np.float64)
     frequency = counts.sum(axis=0)
