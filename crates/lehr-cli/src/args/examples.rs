@@ -152,7 +152,8 @@ by how far they lie over each other, latent dimensions by the items' factors.
 
 Examples:
   lehr compare runs/news-1 runs/news-2       do the same topics come back?
-  lehr compare sweeps/a/k10 sweeps/a/k12 --json";
+  lehr compare sweeps/a/k10 sweeps/a/k12 --json
+  lehr compare runs/news-1 runs/news-2 -o matches.csv";
 
 pub const CONVERT: &str = "\
 Examples:

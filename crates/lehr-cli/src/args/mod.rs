@@ -243,6 +243,13 @@ pub struct CompareArgs {
     pub first: PathBuf,
     /// Another one, of the same model.
     pub second: PathBuf,
+    /// Write a table with a row for each part instead, those without a match last: .csv, .tsv, .json, .jsonl
+    /// or .parquet; - is standard output, as CSV.
+    #[arg(short, long, value_name = "FILE", value_parser = file_path(), conflicts_with = "json")]
+    pub output: Option<PathBuf>,
+    /// Whether the file may be there.
+    #[command(flatten)]
+    pub force: Force,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
