@@ -473,6 +473,17 @@ fn what_is_alike_is_found() {
         (text.lines().count(), text.lines().next()),
         (11, Some("item,rank,similar,similarity,sd"))
     );
+    // The same numbers in every format.
+    place.ok("similar run --item 6 --item 7 --top 5 -o alike.parquet");
+    place.ok("similar run --item 6 --item 7 --top 5 -o alike.jsonl");
+    let points = lehr::read::points(&place.path("alike.parquet"), &PointsOptions::default());
+    let (points, mut row) = (points.unwrap(), [0.0; 5]);
+    let names = ["item", "rank", "similar", "similarity", "sd"];
+    assert_eq!((points.n_items(), points.names()), (10, &names.map(String::from)[..]));
+    for (n, line) in rows(&place, "alike.jsonl").iter().enumerate() {
+        points.copy_row(n, &mut row);
+        assert_eq!(row, names.map(|name| line[name].as_f64().unwrap()));
+    }
     place.fails("similar run --item nosuchitem", &["--item nosuchitem", "does not know"]);
     place.fails("similar run --item 6 --top 0", &["--top 0"]);
     place.misused("similar run", &["--item"]);

@@ -79,7 +79,8 @@ impl Lda {
             Some(each) => set(&out, "eta", each.to_vec())?,
         }
         set(&out, "word_counts", model.word_counts().to_vec())?;
-        out.set_item("topic_names", model.topic_names().to_vec())?;
+        let names = (0..model.params().topics).map(|topic| model.topic_name(topic));
+        out.set_item("topic_names", names.collect::<Vec<_>>())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
         out.set_item("tokens", Judge::words(model, self.fitted.config.population()))?;
         Ok(out)
@@ -134,6 +135,14 @@ impl Lda {
     /// What someone who has fitted it should know, each in parts.
     fn notes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
         self.fitted.model.notes(&[]).iter().map(|note| parts(py, note)).collect()
+    }
+
+    /// The same with names for some topics; an empty one takes a name away.
+    fn with_topic_names(&self, py: Python<'_>, names: Vec<(usize, String)>) -> PyResult<Self> {
+        computed(py, 1, || {
+            let model = self.fitted.model.with_topic_names(names)?;
+            Ok(Lda::new(self.fitted.with(model, self.fitted.lambda().clone())))
+        })
     }
 
     /// The same with names for the words.

@@ -143,7 +143,8 @@ Examples:
   lehr topics runs/news --sort coherence --relevance 0.3
   lehr topics runs/news --json --no-coherence
   lehr topics runs/news --diagnostics -o topics.csv
-  lehr topics runs/news --documents news.jsonl --top-documents 3";
+  lehr topics runs/news --documents news.jsonl --top-documents 3
+  lehr topics runs/news --name 3=sport --name 7=weather";
 
 pub const COMPARE: &str = "\
 Parts are matched one to one so that they have as much in common as can be:

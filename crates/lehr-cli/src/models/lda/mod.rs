@@ -179,7 +179,7 @@ impl Served for Lda {
         if let Some(seeds) = &params.seed_topics {
             text += &format!(", topics from {}", seeds.display());
         }
-        if let n @ 1.. = run.model.topic_names().len() {
+        if let n @ 1.. = run.model.n_seeded() {
             text += &format!(", seed words for {}", counted(n as u64, "topic"));
         }
         text

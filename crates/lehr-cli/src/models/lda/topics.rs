@@ -129,9 +129,37 @@ impl Listed {
     }
 }
 
+/// Gives topics the names that are asked for, and has the run keep them.
+pub fn call(run: &mut OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
+    let mut given = args.names.as_deref().map_or(Ok(Vec::new()), in_file)?;
+    given.extend(args.name.iter().cloned());
+    if given.is_empty() {
+        return Ok(());
+    }
+    run.model = run.model.with_topic_names(given)?;
+    run.config.frozen = run.model.frozen();
+    Ok(run.directory.amend(&run.model)?)
+}
+
+/// The numbers of topics in a file, and their names.
+fn in_file(path: &Path) -> anyhow::Result<Vec<(usize, String)>> {
+    let mut named = Vec::new();
+    for (topic, name) in lehr::read::titles(path)? {
+        let Ok(number) = topic.parse() else {
+            anyhow::bail!(
+                "{}: found {topic:?} as the number of a topic to call {name:?}; topics are numbered from 0, and the \
+                 first column has the number",
+                path.display()
+            );
+        };
+        named.push((number, name));
+    }
+    named.sort();
+    Ok(named)
+}
+
 /// Prints the topics.
 pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
-    check(args)?;
     let output = args.output.as_deref().map(|path| TableFile::new(path, None, args.force));
     let output = output.transpose()?;
     if let Some(output) = output.as_ref().filter(|output| output.format == TableFormat::Npy) {
@@ -204,7 +232,8 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
     text::print(&out)
 }
 
-fn check(args: &TopicsArgs) -> anyhow::Result<()> {
+/// Whether the arguments can be meant, before anything is read.
+pub fn check(args: &TopicsArgs) -> anyhow::Result<()> {
     if args.top == 0 {
         anyhow::bail!("--top 0: must be at least 1");
     }
