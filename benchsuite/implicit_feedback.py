@@ -3,13 +3,20 @@
     pip install implicit && python benchsuite/implicit_feedback.py --lehr target/release/lehr --ratings ratings.dat.gz
 
 MovieLens 1M with ratings as views: every rating is a use, whatever its value. A fifth of them, drawn at random, is held
-out, and each user's list of items that are not in the rest is scored by them. Both are scored by the same definitions
-(NDCG@10 and recall@20 as `lehr eval --top` has them, which are written out below), ALS for every setting of a grid, of
-which its best is what lehr is compared with: its settings are chosen by the test set, lehr's are not.
+out as the test set, and each user's list of items that are not in the rest is scored by them. Both programs are scored by
+the same definitions (NDCG@10 and recall@20 as `lehr eval --top` has them, which are written out below).
+
+Settings are chosen without the test set: an eighth of the rest is held out as well, every setting of a grid is fitted to
+what then remains, and the one with the best NDCG@10, and the one with the best recall@20, are fitted again to the rest and
+scored by the test set. Both have as many settings: ALS its regularization and alpha, lehr its variance of the noise (0 here
+stands for learned) and its confidence; lehr with its defaults, of which nothing is chosen, is a line of its own. `--only
+lehr` or `als` leaves the other out; `--reach` prints the scores of all settings by the test set, too, which nobody could
+have chosen by.
 """
 
 import argparse
 import gzip
+import itertools
 import json
 import subprocess
 import tempfile
@@ -18,6 +25,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+
+MEASURES = ("NDCG@10", "recall@20")
 
 
 def read(path):
@@ -47,21 +56,52 @@ def scores(factors, train, test):
     return float(np.mean(ndcg)), float(np.mean(recall))
 
 
-def of_lehr(program, folder, dims, more):
-    run = folder / f"run-{dims}-{'-'.join(more).replace('.', '_')}"
+class Split:
+    """Uses to fit to, and uses to score lists by."""
+
+    def __init__(self, folder, users, items, fitted, scored):
+        shape = users.max() + 1, items.max() + 1
+        self.folder, self.parts = folder, []
+        folder.mkdir()
+        for name, part in (("train", fitted), ("test", scored)):
+            lines = (f"{user},{item},1\n" for user, item in zip(users[part], items[part], strict=True))
+            (folder / f"{name}.csv").write_text("user,item,times\n" + "".join(lines))
+            self.parts.append(scipy.sparse.csr_matrix((np.ones(part.sum()), (users[part], items[part])), shape))
+
+    def lehr(self, program, sweeps, dims, noise, confidence):
+        run = self.folder / f"run-{dims}-{noise}-{confidence}".replace(".", "_")
+        more = ["--confidence", confidence] + (["--no-learn-noise", "--noise-variance", noise] if noise else [])
+        if not run.exists():
+            fit = [program, "fit", "pmf", self.folder / "train.csv", "-d", dims, "--implicit", "--rating", "times"]
+            limit = ["--steps", sweeps, "--eval-every", 20]
+            subprocess.run([str(x) for x in [*fit, *limit, "--quiet", "-o", run, *more]], stderr=subprocess.DEVNULL)
+        command = [str(program), "eval", str(run), str(self.folder / "test.csv"), "--top", "10,20", "--json"]
+        told = subprocess.run(command, check=True, capture_output=True, text=True)
+        ten, twenty = json.loads(told.stdout)["ranking"]
+        self.popular = ten["popularity"]["ndcg"], twenty["popularity"]["recall"]
+        return ten["model"]["ndcg"], twenty["model"]["recall"]
+
+    def als(self, dims, regularization, alpha):
+        from implicit.als import AlternatingLeastSquares
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "blas"):
+            als = AlternatingLeastSquares(
+                dims, regularization=regularization, alpha=alpha, iterations=20, random_state=0, use_gpu=False
+            )
+            als.fit(self.parts[0], show_progress=False)
+        return scores((als.user_factors, als.item_factors), *self.parts)
+
+
+def told(name, found, begin, note=""):
+    print(f"{name:52} {found[0]:.4f}     {found[1]:.4f}  {time.perf_counter() - begin:7.1f}{note}", flush=True)
+
+
+def timed(name, note, of, *settings):
     begin = time.perf_counter()
-    fit = [program, "fit", "pmf", folder / "train.csv", "-d", dims, "--implicit", "--quiet", "-o", run, *more]
-    subprocess.run([str(x) for x in fit], check=True)
-    seconds = time.perf_counter() - begin
-    told = subprocess.run(
-        [str(program), "eval", str(run), str(folder / "test.csv"), "--top", "10,20", "--json"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    ten, twenty = json.loads(told.stdout)["ranking"]
-    popular = ten["popularity"]["ndcg"], twenty["popularity"]["recall"]
-    return (ten["model"]["ndcg"], twenty["model"]["recall"]), popular, seconds
+    found = of(*settings)
+    told(name, found, begin, note)
+    return found
 
 
 def main():
@@ -69,45 +109,50 @@ def main():
     parser.add_argument("--lehr", default="target/release/lehr")
     parser.add_argument("--ratings", required=True)
     parser.add_argument("--dims", type=int, nargs="+", default=[32, 64])
-    parser.add_argument("--confidence", nargs="+", default=[None], help="lehr's; by default its default")
-    parser.add_argument("--als", type=int, default=1, help="0 leaves ALS out")
+    parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.05, 0.1], help="of lehr")
+    parser.add_argument("--confidence", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="of lehr")
+    parser.add_argument("--sweeps", type=int, default=100, help="of lehr, at most")
+    parser.add_argument("--regularization", type=float, nargs="+", default=[10.0, 30.0, 100.0], help="of ALS")
+    parser.add_argument("--alpha", type=float, nargs="+", default=[1.0, 2.0, 5.0], help="of ALS")
+    parser.add_argument("--only", choices=["lehr", "als"])
+    parser.add_argument("--reach", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     users, items = read(args.ratings)
-    shape = users.max() + 1, items.max() + 1
-    held = np.random.default_rng(args.seed).random(len(users)) < 0.2
+    random = np.random.default_rng(args.seed)
+    held = random.random(len(users)) < 0.2
+    chosen_by = ~held & (random.random(len(users)) < 0.125)
     with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        for name, part in (("train", ~held), ("test", held)):
-            lines = (f"{user},{item},1\n" for user, item in zip(users[part], items[part], strict=True))
-            (folder / f"{name}.csv").write_text("user,item,times\n" + "".join(lines))
-        print(f"{'':44} NDCG@10  recall@20  seconds")
+        choice = Split(Path(folder) / "choice", users, items, ~held & ~chosen_by, chosen_by)
+        final = Split(Path(folder) / "final", users, items, ~held, held)
+        print(f"{'':52} NDCG@10  recall@20  seconds")
         for dims in args.dims:
-            for confidence in args.confidence:
-                more = [] if confidence is None else ["--confidence", confidence]
-                found, popular, seconds = of_lehr(args.lehr, folder, dims, ["--rating", "times", *more])
-                name = f"lehr d = {dims} {' '.join(more)}"
-                print(f"{name:44}  {found[0]:.4f}     {found[1]:.4f}  {seconds:7.1f}", flush=True)
-        print(f"{'most popular':44}  {popular[0]:.4f}     {popular[1]:.4f}", flush=True)
-    if not args.als:
-        return
-    from implicit.als import AlternatingLeastSquares
-    from threadpoolctl import threadpool_limits
+            if args.only != "als":
+                timed(f"lehr d = {dims}, defaults", "", final.lehr, args.lehr, args.sweeps, dims, 0.0, 1.0)
+                of = {
+                    setting: f"lehr d = {dims}, noise {setting[0] or 'learned'}, confidence {setting[1]}"
+                    for setting in itertools.product(args.noise, args.confidence)
+                }
+                choose(of, choice.lehr, final.lehr, (args.lehr, args.sweeps, dims), args.reach)
+            if args.only != "lehr":
+                of = {
+                    setting: f"ALS d = {dims}, regularization {setting[0]}, alpha {setting[1]}"
+                    for setting in itertools.product(args.regularization, args.alpha)
+                }
+                choose(of, choice.als, final.als, (dims,), args.reach)
+        if args.only != "als":
+            print(f"{'most popular':52} {final.popular[0]:.4f}     {final.popular[1]:.4f}", flush=True)
 
-    matrix = [scipy.sparse.csr_matrix((np.ones(part.sum()), (users[part], items[part])), shape) for part in (~held, held)]
-    for dims in args.dims:
-        for regularization in (0.01, 1.0, 10.0):
-            for alpha in (1.0, 5.0, 20.0):
-                with threadpool_limits(1, "blas"):
-                    begin = time.perf_counter()
-                    als = AlternatingLeastSquares(
-                        dims, regularization=regularization, alpha=alpha, iterations=20, random_state=0, use_gpu=False
-                    )
-                    als.fit(matrix[0], show_progress=False)
-                    seconds = time.perf_counter() - begin
-                found = scores((als.user_factors, als.item_factors), *matrix)
-                name = f"ALS d = {dims}, regularization {regularization}, alpha {alpha}"
-                print(f"{name:44}  {found[0]:.4f}     {found[1]:.4f}  {seconds:7.1f}", flush=True)
+
+def choose(names, by, final, before, reach):
+    """Scores all settings by the part to choose by, and the best ones by the test set."""
+    found = {setting: timed(name, "  to choose by", by, *before, *setting) for setting, name in names.items()}
+    for at, measure in enumerate(MEASURES):
+        best = max(found, key=lambda setting: found[setting][at])
+        timed(f"{names[best]}", f"  the best by {measure}", final, *before, *best)
+    if reach:
+        for setting, name in names.items():
+            timed(name, "  by the test set", final, *before, *setting)
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ class Fitting(CallbackSupportMixin, BaseEstimator):
         known = [note for source in (data, self._core) if hasattr(source, "notes") for note in source.notes()]
         for note in notes:
             if note not in known:
-                message = told(self._noted(note), _data.is_path(X), self._names, self._values)
+                message = told(self._noted(note), _data.is_read(X), self._names, self._values)
                 warnings.warn(message, UserWarning, stacklevel=level_of_caller())
 
     def _noted(self, note):

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from . import _lehr
+from . import _lehr, _texts
 from ._settings import TABLES, as_json, either
 from .errors import DataError, SettingError, told
 
@@ -18,6 +18,11 @@ _BY_ROWS = (scipy.sparse.csr_array, scipy.sparse.csr_matrix)
 def is_path(X):
     """Whether X names a file."""
     return isinstance(X, (str, os.PathLike))
+
+
+def is_read(X):
+    """Whether X is read as data_options say: a file, or documents."""
+    return is_path(X) or _texts.are_documents(X)
 
 
 def collected(X):
@@ -150,13 +155,21 @@ def _group(value):
 
 
 def docs(estimator, X, *, reset, whom, known=None, names=None):
-    """Documents: a sparse or dense matrix of counts, one row a document; `names` are those of the columns."""
+    """Documents: a sparse or dense matrix of counts, one row a document; `names` are those of the columns.
+
+    Or a file, or a list of texts or of lists of words.
+    """
     if not reset and names is None and type(X) in _BY_ROWS and _fits(estimator, X, X.data) and _are_counts(X.data):
         return _from_rows(X, None)
-    if is_path(X):
+    if is_path(X) or _texts.are_documents(X):
         if names is not None:
-            raise SettingError("feature_names", "a list", "the file has the words; name others with vocab in data_options")
-        found = _lehr.Docs.from_path(X, read_options(estimator.data_options), known)
+            allowed = "the documents have their words; name others with vocab in data_options"
+            raise SettingError("feature_names", "a list", allowed)
+        options = read_options(estimator.data_options)
+        if is_path(X):
+            found = _lehr.Docs.from_path(X, options, known)
+        else:
+            found = _lehr.Docs.from_documents(_texts.documents(X), options, known)
         for note in found.notes():
             warnings.warn(told(note, True, {}, {}), UserWarning, stacklevel=2)
         _file_shape(estimator, found.shape, reset)

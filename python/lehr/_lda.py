@@ -122,7 +122,8 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     time_limit : float, default=None
         Seconds after which a fit ends.
     data_options : dict, default=None
-        How to read a file, if X is a path: vocab, format, field, stop_words, and so on.
+        How to read X, if it is the path of a file, or texts or lists of words: vocab, format, field, stop_words, min_docs,
+        tokens, ngrams, and so on.
 
     Attributes
     ----------
@@ -135,7 +136,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
     topic_word_prior_ : float or ndarray of shape (n_features,)
         eta, as it was or as it was learned: one number if it is the same for all words.
     topic_names_ : list
-        The name of each topic that seed words gave one, and None of the others.
+        The name of each topic that seed words or `name_topics` gave one, and None of the others.
     bound_ : float
         The perplexity of the training documents at the end, as `perplexity` computes it. If 'online' and without
         `evaluate_every`, or if some are held out, as the last evaluation of the fit estimates it, from at most 1000
@@ -360,8 +361,9 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, path} of shape (n_samples, n_features)
-            How often each document has each word.
+        X : {array-like, sparse matrix, path, list of str, list of lists of str}
+            How often each document has each word, a row for each document; the path of a file; or the documents
+            themselves, as texts or as lists of words, which become words as those of a file do (`data_options`).
         y : Ignored
             Not used, present here for API consistency by convention.
         feature_names : array-like of str, default=None
@@ -439,7 +441,7 @@ class LatentDirichletAllocation(LdaReadout, Fitting):
         self._note(
             doc_topic_prior_=float(alpha[0]) if (alpha == alpha[0]).all() else alpha,
             topic_word_prior_=self._facts["eta"],
-            topic_names_=[*self._facts["topic_names"], *[None] * (len(alpha) - len(self._facts["topic_names"]))],
+            topic_names_=self._facts["topic_names"],
             n_batch_iter_=core.step + 1,
             lower_bound_=bound,
             bound_=perplexity_of(bound, self._facts["tokens"]),

@@ -187,6 +187,7 @@ class LdaReadout(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         names = None if feature_names is None else _data.texts("feature_names", feature_names)
         self._save(self._core if names is None else self._core.with_words(names), path)
 
+    name_topics = _topics.name_topics
     diagnostics = _diagnostics.diagnostics
     topic_documents = _diagnostics.topic_documents
     to_pyldavis = _topics.to_pyldavis

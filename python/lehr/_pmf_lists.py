@@ -99,7 +99,7 @@ class PmfLists:
         ----------
         user : int, str or array-like of these
             The user's id, or those of many users, whose lists are made on all threads; ``users_`` has all. Users that
-            the model does not know get what most people like.
+            the model does not know get what most people like; of many users a warning counts those.
         n : int, default=10
             How many items.
         by : {'mean', 'ucb', 'thompson'}, default='mean'
@@ -142,6 +142,8 @@ class PmfLists:
         """
         check_is_fitted(self, "_core")
         users = _ratings.names(user)
+        if np.ndim(user):
+            self._tell_unknown(users)
         numbers, ratings, deviations = self._core.recommend(
             users,
             whole("n", n, least=1),
@@ -278,6 +280,14 @@ class PmfLists:
         if not len(allowed):
             raise DataError("no item is left that a list could have: exclude names all of them")
         return np.unique(allowed).tolist()
+
+    def _tell_unknown(self, users):
+        """Warns of users in bulk whom the model does not know: their ids may be written otherwise."""
+        unknown = np.flatnonzero(self._core.numbers_of(users, 0) < 0)
+        if len(unknown):
+            first = ", ".join(str(users[n]) for n in unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+            message = f"the model does not know {len(unknown)} of {len(users)} users ({first}): they get what most people like"
+            warnings.warn(message, UserWarning, stacklevel=3)
 
     def _known(self, name, items):
         ids = _ratings.names(items)

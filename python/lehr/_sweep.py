@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ._base import Fitting
-from ._data import is_path
+from ._data import is_read
 from ._settings import as_json, choice, whole
 from .errors import SettingError, told
 
@@ -197,7 +197,7 @@ def sweep(
     known = given.notes() if hasattr(given, "notes") else []
     for note in notes:
         if note not in known:
-            message = told(model._noted(note), is_path(X), model._names, model._values)
+            message = told(model._noted(note), is_read(X), model._names, model._values)
             warnings.warn(message, UserWarning, stacklevel=2)
     return Sweep(json.loads(table), [_fitted(model, core) for core in cores])
 

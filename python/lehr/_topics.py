@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ._data import is_path
-from .errors import DataError
+from ._data import is_read
+from .errors import DataError, SettingError
 
 
 def word_names(model, feature_names=None):
@@ -30,6 +32,42 @@ def perplexity_of(bound, words):
     """exp(-bound / words), which is infinite without words."""
     with np.errstate(over="ignore"):
         return float(np.exp(-bound / words)) if words else float("inf")
+
+
+def name_topics(self: Any, names: Any) -> Any:
+    """Call topics by names, which are kept with the model: in ``topic_names_``, in what `save` writes, on its page.
+
+    Parameters
+    ----------
+    names : dict or list of str
+        Names by the numbers of topics; or one for each topic. None or an empty one takes a name away.
+
+    Returns
+    -------
+    self : object
+        The estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lehr import LatentDirichletAllocation
+    >>> X = np.array([[4, 1, 0], [0, 2, 5], [3, 3, 1]])
+    >>> lda = LatentDirichletAllocation(3, random_state=0).fit(X)
+    >>> lda.name_topics({1: "sport"}).topic_names_
+    [None, 'sport', None]
+    """
+    check_is_fitted(self, "_core")
+    given = names.items() if isinstance(names, Mapping) else enumerate(names if np.iterable(names) else [names])
+    pairs = []
+    for topic, name in given:
+        is_number = isinstance(topic, numbers.Integral) and not isinstance(topic, bool) and topic >= 0
+        if isinstance(names, str) or not is_number or not (name is None or isinstance(name, str)):
+            raise SettingError("names", repr(names)[:60], "must be a dict of topics' numbers and names, or a list of names")
+        pairs.append((int(topic), name or ""))
+    self._core = self._translated(self._core.with_topic_names, pairs)
+    self._facts = self._core.attributes()
+    self._note(topic_names_=self._facts["topic_names"])
+    return self
 
 
 def to_pyldavis(self: Any, X: Any, feature_names: Any = None) -> dict[str, Any]:
@@ -63,8 +101,8 @@ def to_pyldavis(self: Any, X: Any, feature_names: Any = None) -> dict[str, Any]:
     Then ``pyLDAvis.save_html(pyLDAvis.prepare(**arguments), "topics.html")`` writes the page.
     """
     names = word_names(self, feature_names)
-    if is_path(X):
-        raise DataError("the counts themselves are needed, not a file of them; give a matrix")
+    if is_read(X):
+        raise DataError("the counts themselves are needed, not a file of them or texts; give a matrix")
     counts = scipy.sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64))
     theta = np.asarray(self.transform(X), dtype=np.float64)
     frequency = counts.sum(axis=0)

@@ -68,7 +68,8 @@ def test_names_are_ids_everywhere(ratings):
     rows = ratings.tocoo()
     frame = pd.DataFrame({"user": [f"u{i}" for i in rows.row], "item": [f"i{j}" for j in rows.col], "rating": rows.data})
     pmf = ProbabilisticMatrixFactorization(3, random_state=0, max_iter=30).fit(frame)
-    found = pmf.recommend(["u3", "nobody"], 30)
+    with pytest.warns(UserWarning, match=r"does not know 1 of 2 users \(nobody\)"):
+        found = pmf.recommend(["u3", "nobody"], 30)
     assert found.shape == (2, 24) and found[0, -1] is None and found[1, -1] is not None
     items, similarity, std = pmf.similar_items("i4", 6)
     assert all(int(item[1:]) % 2 == 0 for item in items)

@@ -1,12 +1,14 @@
 """Seed words, diagnostics, documents of topics, and matches of two fits."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 
 import lehr
 from lehr import LatentDirichletAllocation
+from lehr.errors import DataError, SettingError
 
 WORDS = [f"w{i}" for i in range(9)]
 
@@ -97,3 +99,25 @@ def test_fits_are_compared(counts):
     assert lehr.compare(mixture, mixture)["mean"] == pytest.approx(1)
     with pytest.raises(lehr.LehrError, match="nothing to compare"):
         lehr.compare(one, mixture)
+
+
+def test_topics_get_names_that_stay(counts, tmp_path):
+    lda = of({"last": ["w8", "w7"]}).fit(counts, feature_names=WORDS)
+    before = lda.transform(counts)
+    assert lda.name_topics({2: " middle ", 0: None}) is lda
+    assert lda.topic_names_ == [None, None, "middle"]
+    np.testing.assert_array_equal(lda.transform(counts), before)
+    lda.save(tmp_path / "run")
+    back = lehr.load(tmp_path / "run")
+    assert back.topic_names_ == [None, None, "middle"]
+    assert back.name_topics(["a", "b", ""]).topic_names_ == ["a", "b", None]
+    assert pickle.loads(pickle.dumps(back)).topic_names_ == ["a", "b", None]
+    back.report(tmp_path / "page.html")
+    assert "Topic 1: b" in (tmp_path / "page.html").read_text()
+    for names, what in [({3: "x"}, "no topic 3"), (["a", "a"], "both be called 'a'"), (["a"] * 4, "no topic 3")]:
+        with pytest.raises(DataError, match=what):
+            back.name_topics(names)
+    for names in ("sport", {"sport": 1}, {0: 3}, 7, {-1: "x"}, {True: "x"}):
+        with pytest.raises(SettingError, match="dict of topics"):
+            back.name_topics(names)
+    assert back.topic_names_ == ["a", "b", None]

@@ -215,6 +215,81 @@ fn topics_by_numbers_are_printed_and_written() {
 }
 
 #[test]
+fn topics_get_names_and_keep_them() {
+    let place = place();
+    place.ok(&format!("{FIT} --seed-words seeds.txt --steps 10 --tol 0 -o run"));
+    let lambda = place.lambda("run");
+    let names = || -> Vec<Value> {
+        let told = place.json("topics run --json --no-coherence");
+        let mut topics = told["topics"].as_array().unwrap().clone();
+        topics.sort_by_key(|topic| topic["topic"].as_u64());
+        topics.iter().map(|topic| topic["name"].clone()).collect()
+    };
+    assert_eq!(names(), ["weather".into(), "sport".into(), Value::Null]);
+    let told = place.ok("topics run --name 2=money --name 0= --no-coherence");
+    assert!(told.contains("money") && !told.contains("weather"), "{told}");
+    assert_eq!(names(), [Value::Null, "sport".into(), "money".into()]);
+    // What the page saves, after more steps; the fit is as it was.
+    assert_eq!(place.lambda("run").bytes, lambda.bytes);
+    place.ok("resume run --steps 2 --quiet");
+    place.write(
+        "topic-names.csv",
+        "topic,name,share,words\n0,\"rain, and more\",0.5,a b\n2,,0.1,c\n",
+    );
+    place.ok("topics run --names topic-names.csv --no-coherence");
+    let all = ["rain, and more".into(), "sport".into(), "money".into()];
+    assert_eq!(names(), all);
+    place.ok("partial run docs.txt --quiet");
+    assert_eq!(names(), all);
+    assert!(place.ok("compare run run").contains("money: "));
+    place.ok("report run -o page.html");
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    assert!(page.contains("Topic 2: money"));
+    place.fails("topics run --name 3=x", &["no topic 3", "from 0 to 2"]);
+    place.fails("topics run --name 0=money", &["topics 0 and 2", "'money'"]);
+    place.misused("topics run --name money", &["3=sport"]);
+    place.misused("topics run --name a=money", &["number of a topic"]);
+    place.write("names.csv", "topic,name\nfirst,money\n");
+    place.fails("topics run --names names.csv", &["names.csv", "\"first\""]);
+    assert_eq!(names(), all);
+}
+
+#[test]
+fn matches_are_written_and_read_back() {
+    let place = place();
+    place.ok(&format!("{FIT} --steps 10 --tol 0 -o one"));
+    place.ok("fit lda docs.txt -k 4 --stop-words none --seed 5 --steps 10 --tol 0 --quiet -o two");
+    let told = place.json("compare one two --json");
+    let pairs = told["pairs"].as_array().unwrap();
+    let expected: Vec<[f64; 3]> = pairs
+        .iter()
+        .map(|pair| ["first", "second", "similarity"].map(|name| pair[name].as_f64().unwrap()))
+        .collect();
+    for name in ["matches.csv", "matches.parquet"] {
+        place.ok(&format!("compare one two -o {name}"));
+        let drop = vec!["first_is".into(), "second_is".into()];
+        let missing = lehr::read::Missing::Model;
+        let options = PointsOptions { drop, missing, ..PointsOptions::default() };
+        let points = lehr::read::points(&place.path(name), &options).unwrap();
+        assert_eq!((points.n_items(), points.names().len()), (4, 3));
+        let mut row = [0.0; 3];
+        for (n, expected) in expected.iter().enumerate() {
+            points.copy_row(n, &mut row);
+            assert_eq!(row, *expected, "{name}");
+        }
+        points.copy_row(3, &mut row);
+        assert_eq!(row[1], told["only_second"][0].as_f64().unwrap());
+        assert!(row[0].is_nan() && row[2].is_nan(), "{row:?}");
+    }
+    place.ok("compare one two -o matches.json");
+    let rows = place.read_json("matches.json");
+    assert_eq!((&rows[0]["first"], &rows[3]["first"]), (&pairs[0]["first"], &Value::Null));
+    assert!(rows[0]["first_is"].as_str().unwrap().split(' ').count() == 8);
+    place.fails("compare one two -o matches.csv", &["exists already"]);
+    place.fails("compare one two -o matches.npy", &["no room for words"]);
+}
+
+#[test]
 fn runs_of_two_models_are_not_compared() {
     let place = place();
     place.ok(&format!("{FIT} -o run"));
@@ -398,6 +473,17 @@ fn what_is_alike_is_found() {
         (text.lines().count(), text.lines().next()),
         (11, Some("item,rank,similar,similarity,sd"))
     );
+    // The same numbers in every format.
+    place.ok("similar run --item 6 --item 7 --top 5 -o alike.parquet");
+    place.ok("similar run --item 6 --item 7 --top 5 -o alike.jsonl");
+    let points = lehr::read::points(&place.path("alike.parquet"), &PointsOptions::default());
+    let (points, mut row) = (points.unwrap(), [0.0; 5]);
+    let names = ["item", "rank", "similar", "similarity", "sd"];
+    assert_eq!((points.n_items(), points.names()), (10, &names.map(String::from)[..]));
+    for (n, line) in rows(&place, "alike.jsonl").iter().enumerate() {
+        points.copy_row(n, &mut row);
+        assert_eq!(row, names.map(|name| line[name].as_f64().unwrap()));
+    }
     place.fails("similar run --item nosuchitem", &["--item nosuchitem", "does not know"]);
     place.fails("similar run --item 6 --top 0", &["--top 0"]);
     place.misused("similar run", &["--item"]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lehr::data::{Duplicates, FromFile, Ids, Side};
 use lehr::models::{ReadOptions, Stored};
-use lehr::read::{FittedColumns, PointsOptions};
+use lehr::read::{Document, FittedColumns, PointsOptions};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -158,6 +158,13 @@ pub fn usual_columns(names: Vec<String>) -> (Option<usize>, Option<usize>, Optio
     lehr::read::usual_columns(&names).into()
 }
 
+/// A document as Python has it.
+#[derive(FromPyObject)]
+enum Given {
+    Text(String),
+    Words(Vec<String>),
+}
+
 /// Documents.
 #[pyclass(frozen, module = "lehr._lehr")]
 pub struct Docs {
@@ -202,6 +209,27 @@ impl Docs {
     ) -> PyResult<Self> {
         let (data, source) = from_file(py, path, options, known.map(|known| &known.fitted.model))?;
         Ok(Docs { data, source })
+    }
+
+    /// Of texts and lists of words, None where there is no document; for a model that has its words already if there
+    /// is one.
+    #[staticmethod]
+    #[pyo3(signature = (documents, options, known=None))]
+    fn from_documents(
+        py: Python<'_>,
+        documents: Vec<Option<Given>>,
+        options: &str,
+        known: Option<&Lda>,
+    ) -> PyResult<Self> {
+        let options: ReadOptions<lehr::models::Lda> = options_of(options)?;
+        let known = known.map(|known| known.fitted.model.vocabulary());
+        let documents = documents.into_iter().map(|document| match document {
+            Some(Given::Text(text)) => Document::Text(text),
+            Some(Given::Words(words)) => Document::Words(words),
+            None => Document::Missing,
+        });
+        let data = computed(py, 1, move || lehr::read::docs_of(documents, &options, known))?;
+        Ok(Docs { data: Arc::new(data), source: None })
     }
 
     #[getter]

@@ -5,7 +5,7 @@ use lehr::lambda::Lambda;
 use lehr::math::table::Table;
 use lehr::memory::room_for;
 use lehr::model::{Judge, Model};
-use lehr::models::lda::{Coherence, Rounded};
+use lehr::models::lda::{Coherence, Coherences, Rounded};
 use lehr::models::{Lda as Core, Stored};
 use lehr::step::engine::Threads;
 use numpy::Element;
@@ -79,7 +79,8 @@ impl Lda {
             Some(each) => set(&out, "eta", each.to_vec())?,
         }
         set(&out, "word_counts", model.word_counts().to_vec())?;
-        out.set_item("topic_names", model.topic_names().to_vec())?;
+        let names = (0..model.params().topics).map(|topic| model.topic_name(topic));
+        out.set_item("topic_names", names.collect::<Vec<_>>())?;
         out.set_item("words", model.vocabulary().names().map(<[String]>::to_vec))?;
         out.set_item("tokens", Judge::words(model, self.fitted.config.population()))?;
         Ok(out)
@@ -119,18 +120,14 @@ impl Lda {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let found = computed(py, threads, || {
             self.check(data)?;
-            let mut topics = self.fitted.model.topics(self.fitted.lambda(), n_words, 1.0);
-            topics.sort_by_key(|topic| topic.topic);
-            let words: Vec<Vec<usize>> = topics
-                .iter()
-                .map(|topic| topic.by_probability.iter().map(|&(w, _)| w).collect())
-                .collect();
+            let words = self.fitted.model.first_words(self.fitted.lambda(), n_words);
             let counts = Coherence::new(&data.data, words.iter().flatten().copied());
             data.data.fault().map_or(Ok(()), Err)?;
-            let of = |measure: fn(&Coherence, &[usize]) -> Option<f64>| -> Vec<f64> {
-                words.iter().map(|words| measure(&counts, words).unwrap_or(f64::NAN)).collect()
+            let found: Vec<Coherences> = words.iter().map(|words| counts.of(words)).collect();
+            let of = |measure: fn(&Coherences) -> Option<f64>| -> Vec<f64> {
+                found.iter().map(|found| measure(found).unwrap_or(f64::NAN)).collect()
             };
-            Ok([of(Coherence::npmi), of(Coherence::umass), of(Coherence::c_v)])
+            Ok([of(|c| c.npmi), of(|c| c.umass), of(|c| c.c_v)])
         })?;
         Ok(found.into_iter().map(|values| vector(py, values)).collect())
     }
@@ -138,6 +135,14 @@ impl Lda {
     /// What someone who has fitted it should know, each in parts.
     fn notes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
         self.fitted.model.notes(&[]).iter().map(|note| parts(py, note)).collect()
+    }
+
+    /// The same with names for some topics; an empty one takes a name away.
+    fn with_topic_names(&self, py: Python<'_>, names: Vec<(usize, String)>) -> PyResult<Self> {
+        computed(py, 1, || {
+            let model = self.fitted.model.with_topic_names(names)?;
+            Ok(Lda::new(self.fitted.with(model, self.fitted.lambda().clone())))
+        })
     }
 
     /// The same with names for the words.
@@ -246,7 +251,7 @@ impl Lda {
                 room_for(&format!("an array of {n} documents x {k} topics"), numbers)?;
             }
             let mut out = vec![T::default(); numbers];
-            model.fill_topics(self.fitted.lambda(), docs, 0..n, shares, &mut out);
+            model.topic_reader(self.fitted.lambda(), docs).fill(0..n, shares, &mut out);
             docs.fault().map_or(Ok(out), Err)
         })?;
         matrix(py, values, [n, k])

@@ -2,7 +2,7 @@
 // Topics: choose one, rank its words at any weight, look for a word, give names.
 {
   const { words, topics, groups } = data.model;
-  const names = topics.map(() => "");
+  const names = topics.map((topic) => topic.name);
   const articles = [...document.querySelectorAll(".topic")];
   let order = articles.map((article) => Number(article.dataset.topic));
   const entries = [...document.querySelectorAll("#list li, .map a")];
@@ -95,6 +95,7 @@
   for (const article of articles) {
     const topic = Number(article.dataset.topic);
     const name = element("input", { class: "name", placeholder: "name this topic", "aria-label": `Name of topic ${topic}` });
+    name.value = names[topic];
     name.addEventListener("input", () => {
       names[topic] = name.value;
       label(topic);

@@ -147,11 +147,11 @@ fn topics_of_many_documents_are_read_out_block_by_block() {
         assert!(shares.iter().zip(gamma).all(|(share, gamma)| *share == gamma / total));
     }
     let (bytes, ()) = largest(|| {
-        let mut block = Vec::new();
+        let (mut block, mut reader) = (Vec::new(), lda.topic_reader(&lambda, &docs));
         for first in (0..N).step_by(900) {
             let items = first..N.min(first + 900);
             block.resize(items.len() * K, 0.0);
-            lda.fill_topics(&lambda, &docs, items.clone(), true, &mut block);
+            reader.fill(items.clone(), true, &mut block);
             assert_eq!(block, whole[items.start * K..items.end * K]);
         }
     });
@@ -159,7 +159,7 @@ fn topics_of_many_documents_are_read_out_block_by_block() {
     // Rounded where they are made: there is no wider copy.
     let (bytes, single) = largest(|| {
         let mut single = vec![0f32; N * K];
-        lda.fill_topics(&lambda, &docs, 0..N, true, &mut single);
+        lda.topic_reader(&lambda, &docs).fill(0..N, true, &mut single);
         single
     });
     assert_eq!(bytes, one_row_each / 2);

@@ -191,6 +191,28 @@ fn bits_do_not_depend_on_threads_and_a_run_comes_back() -> Result<()> {
 }
 
 #[test]
+fn names_are_given_once_topics_are_seen() -> Result<()> {
+    let docs = corpus(5);
+    let params = seeded(4, vec![topic("theme", &[("w40", None)])]);
+    let config = FitConfig { steps: Some(5), tol: 0.0, ..FitConfig::default() };
+    let run = Run::<Lda>::fit(Items::in_memory(&docs), params, &config, Begin::Random, &mut ())?;
+    let named = run.model.with_topic_names([(2, " money ".into()), (3, "x".into())])?;
+    let named = named.with_topic_names([(3, String::new())])?;
+    assert_eq!(named.topic_names(), ["theme", "", "money", ""]);
+    assert_eq!((named.topic_name(1), named.topic_name(2)), (None, Some("money")));
+    assert_eq!((named.n_seeded(), run.model.topic_names().len()), (1, 1));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    run.with(named, run.lambda().clone()).save(&path)?;
+    assert_eq!(Run::<Lda>::load(&path)?.model.topic_names(), ["theme", "", "money", ""]);
+    for (topic, name, what) in [(4, "x", "no topic 4"), (1, "theme", "topics 0 and 1")] {
+        let said = run.model.with_topic_names([(topic, name.into())]).unwrap_err().to_string();
+        assert!(said.contains(what), "{said}");
+    }
+    Ok(())
+}
+
+#[test]
 fn shortcuts_agree_with_exact_steps() {
     let docs = corpus(7);
     let seeds = vec![topic("theme", &[("w40", None), ("w41", None)])];

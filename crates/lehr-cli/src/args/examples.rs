@@ -143,7 +143,8 @@ Examples:
   lehr topics runs/news --sort coherence --relevance 0.3
   lehr topics runs/news --json --no-coherence
   lehr topics runs/news --diagnostics -o topics.csv
-  lehr topics runs/news --documents news.jsonl --top-documents 3";
+  lehr topics runs/news --documents news.jsonl --top-documents 3
+  lehr topics runs/news --name 3=sport --name 7=weather";
 
 pub const COMPARE: &str = "\
 Parts are matched one to one so that they have as much in common as can be:
@@ -152,7 +153,8 @@ by how far they lie over each other, latent dimensions by the items' factors.
 
 Examples:
   lehr compare runs/news-1 runs/news-2       do the same topics come back?
-  lehr compare sweeps/a/k10 sweeps/a/k12 --json";
+  lehr compare sweeps/a/k10 sweeps/a/k12 --json
+  lehr compare runs/news-1 runs/news-2 -o matches.csv";
 
 pub const CONVERT: &str = "\
 Examples:

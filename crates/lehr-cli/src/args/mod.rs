@@ -242,6 +242,13 @@ pub struct CompareArgs {
     pub first: PathBuf,
     /// Another one, of the same model.
     pub second: PathBuf,
+    /// Write a table with a row for each part instead, those without a match last: .csv, .tsv, .json, .jsonl
+    /// or .parquet; - is standard output, as CSV.
+    #[arg(short, long, value_name = "FILE", value_parser = file_path(), conflicts_with = "json")]
+    pub output: Option<PathBuf>,
+    /// Whether the file may be there.
+    #[command(flatten)]
+    pub force: Force,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
@@ -252,6 +259,14 @@ pub struct CompareArgs {
 pub struct TopicsArgs {
     /// The run directory.
     pub run: PathBuf,
+    /// Call a topic by a name, which the run keeps, e.g. 3=sport; without a name it loses the one it has. May be
+    /// given several times.
+    #[arg(long, value_name = "TOPIC=NAME", value_parser = parse_name)]
+    pub name: Vec<(usize, String)>,
+    /// The same for the topics in a file with a number and a name a line, such as the topic-names.csv that the page
+    /// of 'lehr report' saves.
+    #[arg(long, value_name = "FILE", value_parser = data_path())]
+    pub names: Option<PathBuf>,
     /// How many words of each topic.
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_whole::<usize>, allow_negative_numbers = true)]
     pub top: usize,
@@ -288,6 +303,16 @@ pub struct TopicsArgs {
     /// Print one JSON line with everything.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The number of a topic and what to call it.
+fn parse_name(text: &str) -> Result<(usize, String), String> {
+    let Some((topic, name)) = text.split_once('=') else {
+        return Err("has no =; give a topic's number and its name, e.g. 3=sport".into());
+    };
+    let topic = parse_whole(topic.trim())
+        .map_err(|wrong| format!("before = stands the number of a topic, from 0: {wrong}"))?;
+    Ok((topic, name.trim().to_string()))
 }
 
 /// An order of topics.

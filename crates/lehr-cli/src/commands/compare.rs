@@ -3,11 +3,13 @@
 use lehr::compare::{Comparable, Comparison};
 use lehr::models::Shipped;
 use lehr::store::{Run, RunDirectory};
+use lehr::write::{Column, TableFormat};
 
 use super::End;
 use crate::args::CompareArgs;
 use crate::look;
 use crate::models::with_model;
+use crate::output::{TableFile, say};
 use crate::text::{self, aligned, counted, cut, in_line};
 
 /// Matches the parts of two runs.
@@ -18,6 +20,14 @@ pub fn run(args: CompareArgs) -> anyhow::Result<End> {
 }
 
 fn compare<M: Comparable + Shipped>(args: &CompareArgs) -> anyhow::Result<()> {
+    let output = args.output.as_deref().map(|path| TableFile::new(path, None, args.force));
+    let output = output.transpose()?;
+    if let Some(output) = output.as_ref().filter(|output| output.format == TableFormat::Npy) {
+        anyhow::bail!(
+            "{}: is an array, which has no room for words; write .csv, .json or .parquet",
+            output.path.display()
+        );
+    }
     let other = RunDirectory::open(&args.second)?.model_name()?;
     if !M::NAMES.contains(&other.as_str()) {
         anyhow::bail!(
@@ -32,7 +42,45 @@ fn compare<M: Comparable + Shipped>(args: &CompareArgs) -> anyhow::Result<()> {
     if args.json {
         return text::print_json(&found);
     }
-    text::print(&shown(args, &found, [M::labels(&first), M::labels(&second)]))
+    let labels = [M::labels(&first), M::labels(&second)];
+    match output {
+        Some(output) => write(&output, &found, &labels),
+        None => text::print(&shown(args, &found, labels)),
+    }
+}
+
+/// A row for each pair, then for each part that has none.
+fn write(
+    output: &TableFile<'_>,
+    found: &Comparison,
+    labels: &[Vec<String>; 2],
+) -> anyhow::Result<()> {
+    let pairs =
+        found.pairs.iter().map(|pair| (Some(pair.first), Some(pair.second), pair.similarity));
+    let left = found.only_first.iter().map(|&part| (Some(part), None, f64::NAN));
+    let right = found.only_second.iter().map(|&part| (None, Some(part), f64::NAN));
+    let rows: Vec<(Option<usize>, Option<usize>, f64)> = pairs.chain(left).chain(right).collect();
+    let number = |part: Option<usize>| part.map_or(f64::NAN, |part| part as f64);
+    let label = |which: usize, part: Option<usize>| -> String {
+        part.and_then(|part| labels[which].get(part)).cloned().unwrap_or_default()
+    };
+    let first: Vec<f64> = rows.iter().map(|row| number(row.0)).collect();
+    let second: Vec<f64> = rows.iter().map(|row| number(row.1)).collect();
+    let similarity: Vec<f64> = rows.iter().map(|row| row.2).collect();
+    let first_is: Vec<String> = rows.iter().map(|row| label(0, row.0)).collect();
+    let second_is: Vec<String> = rows.iter().map(|row| label(1, row.1)).collect();
+    let mut columns = vec![
+        Column::f64("first", &first),
+        Column::f64("second", &second),
+        Column::f64("similarity", &similarity),
+    ];
+    if labels.iter().any(|labels| !labels.is_empty()) {
+        columns
+            .extend([Column::text("first_is", &first_is), Column::text("second_is", &second_is)]);
+    }
+    output.write(&columns)?;
+    let said = counted(found.pairs.len() as u64, "pair");
+    say(output.path, &format!("{}: {said}\n", output.path.display()))
 }
 
 fn shown(args: &CompareArgs, found: &Comparison, labels: [Vec<String>; 2]) -> String {

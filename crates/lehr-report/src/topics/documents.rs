@@ -75,11 +75,12 @@ impl Shares {
         let mut best: Vec<Vec<Found>> = (0..k).map(|_| Vec::new()).collect();
         let mut sums = groups.map(|(name, groups)| Sums::new(name, groups, k));
         let mut theta = Vec::new();
+        let mut reader = run.model.topic_reader(run.lambda(), docs);
         let n_docs = docs.n_items();
         for first in (0..n_docs).step_by(BLOCK) {
             let block = first..n_docs.min(first + BLOCK);
             theta.resize(block.len() * k, 0.0);
-            run.model.fill_topics(run.lambda(), docs, block.clone(), true, &mut theta);
+            reader.fill(block.clone(), true, &mut theta);
             for (n, theta) in block.zip(theta.chunks_exact(k)) {
                 if docs.doc(n).is_empty() {
                     continue;

@@ -81,6 +81,8 @@ pub struct Topics {
 #[derive(Serialize)]
 struct Topic {
     topic: usize,
+    /// What it is called, if it has a name.
+    name: Option<String>,
     /// In percent.
     share: String,
     #[serde(skip)]
@@ -286,6 +288,7 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         let asymmetric = run.config.params.learned_alpha() == LearnAlpha::Asymmetric;
         let two = |x: f64| (100.0 * x).round() / 100.0;
         facts[number] = json!({
+            "name": run.model.topic_name(number).unwrap_or_default(),
             "share": topic.share,
             "begin": begin.join(" "),
             "coherence": coherence[number].map(two),
@@ -293,6 +296,7 @@ fn topics(run: &Run<Lda>, given: &Given) -> Result<Topics> {
         });
         by_number[number] = Some(Topic {
             topic: number,
+            name: run.model.topic_name(number).map(str::to_string),
             share: format!("{:.1}", 100.0 * topic.share),
             size: topic.share,
             bar: format!("{:.1}", 100.0 * topic.share / largest),

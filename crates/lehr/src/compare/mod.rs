@@ -57,6 +57,20 @@ pub trait Comparable: Stored {
     }
 }
 
+/// sum_i min(a_i, b_i) of two distributions: 1 if they are the same, 0 if nothing is in common. In several sums side by
+/// side, which vectors can add.
+pub(crate) fn in_common(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let (a_rest, b_rest) = (a.chunks_exact(LANES).remainder(), b.chunks_exact(LANES).remainder());
+    let least = |a: f64, b: f64| if a < b { a } else { b };
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (&a, &b))| *sum += least(a, b));
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(&a, &b)| least(a, b)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
 /// What two models have to be matched by.
 struct Parts<'a> {
     parts: &'static str,

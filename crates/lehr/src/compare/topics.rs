@@ -1,8 +1,7 @@
 //! Topics by the words that they have in common.
 
-use super::{Comparable, Comparison, Parts, matched};
+use super::{Comparable, Comparison, Parts, in_common, matched};
 use crate::models::Lda;
-use crate::models::lda::Topic;
 use crate::store::Run;
 use crate::{Error, Result};
 
@@ -15,8 +14,7 @@ impl Comparable for Lda {
         let words = first.model.vocabulary().n_words();
         let (a, b) = (shares(first, words, Some), shares(second, words, |w| places[w]));
         let overlap = |i: usize, j: usize| -> f64 {
-            let (one, other) = (&a[i * words..][..words], &b[j * words..][..words]);
-            one.iter().zip(other).map(|(p, q)| p.min(*q)).sum()
+            in_common(&a[i * words..][..words], &b[j * words..][..words])
         };
         let numbers = [first, second].map(|run| (0..n_topics(run)).collect::<Vec<_>>());
         let of = Parts {
@@ -29,13 +27,16 @@ impl Comparable for Lda {
     }
 
     fn labels(run: &Run<Lda>) -> Vec<String> {
-        let mut topics = run.model.topics(run.lambda(), LABEL, 1.0);
-        topics.sort_by_key(|topic| topic.topic);
-        let words = |topic: &Topic| -> String {
-            let words = topic.by_probability.iter().map(|&(w, _)| run.model.vocabulary().show(w));
-            words.collect::<Vec<_>>().join(" ")
+        let first = run.model.first_words(run.lambda(), LABEL);
+        let label = |(topic, words): (usize, Vec<usize>)| -> String {
+            let words: Vec<String> =
+                words.into_iter().map(|w| run.model.vocabulary().show(w)).collect();
+            match run.model.topic_name(topic) {
+                Some(name) => format!("{name}: {}", words.join(" ")),
+                None => words.join(" "),
+            }
         };
-        topics.iter().map(words).collect()
+        first.into_iter().enumerate().map(label).collect()
     }
 }
 

@@ -43,7 +43,8 @@ use select::Selection;
 use source::{Format, Source, TABLE, recognise};
 
 pub use docs::{
-    CorpusFormat, DOCS, DocsOptions, Language, StopWords, Tokens, Unknown, docs, docs_with,
+    CorpusFormat, DOCS, DocsOptions, Document, Language, StopWords, Tokens, Unknown, docs, docs_of,
+    docs_with,
 };
 pub(crate) use docs::{Room, docs_with_all_words, kept_words};
 pub use fitted::{Chosen, FittedColumns};

@@ -183,6 +183,15 @@ impl RunDirectory {
         write::whole(&self.config_path(), &config.to_bytes())
     }
 
+    /// Writes what a model says of itself that is no part of its fit, such as the names of topics. Refused while a
+    /// process is fitting here.
+    pub fn amend<M: Stored>(&self, model: &M) -> Result<()> {
+        let directory = self.locked()?;
+        let mut config: RunConfig<M> = directory.read_config()?;
+        config.frozen = model.frozen();
+        directory.write_config(&config)
+    }
+
     /// The run without its trace and its result.
     pub fn load<M: Stored>(&self) -> Result<Loaded<M>> {
         open::load(&self.files())

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lehr::data::{Docs, Vocabulary};
-use lehr::read::{self, CorpusFormat, DocsOptions, StopWords, Tokens};
+use lehr::read::{self, CorpusFormat, DocsOptions, Document, StopWords, Tokens};
 use proptest::prelude::*;
 
 use files::{Folder, gzip};

@@ -146,3 +146,43 @@ fn blanks_and_digits_and_other_languages() {
     let fault = fault_of("docword.a.txt", "1\n1\n1\n1 1 1\n", &digits);
     assert!(fault.contains("digits") && fault.contains("uci"), "{fault}");
 }
+
+#[test]
+fn documents_of_a_program_are_those_of_a_file() {
+    let text =
+        "[\"The cats of New York.\", [\"C++\", \"cats\", \"new_york\"], null, [], \"cats, cats\"]";
+    let given = || {
+        let words = |words: &[&str]| Document::Words(words.iter().map(|w| w.to_string()).collect());
+        vec![
+            Document::Text("The cats of New York.".into()),
+            words(&["C++", "cats", "new_york"]),
+            Document::Missing,
+            words(&[]),
+            Document::Text("cats, cats".into()),
+        ]
+    };
+    let folder = Folder::new();
+    let vocab = folder.file("vocab.txt", "york\ncats\n");
+    for options in [
+        DocsOptions::default(),
+        DocsOptions { ngrams: Some(2), min_length: Some(2), ..Default::default() },
+        DocsOptions { vocab: Some(vocab), ..Default::default() },
+    ] {
+        let (file, own) =
+            (read_as("a.json", text, &options), read::docs_of(given(), &options, None));
+        let own = own.unwrap();
+        assert_eq!((names(&own), rows(&own)), (names(&file), rows(&file)));
+        assert_eq!(own.notes().len(), 1, "one is missing");
+    }
+    let vocabulary = Vocabulary::named(vec!["york".into(), "dogs".into(), "cats".into()]).unwrap();
+    let own = read::docs_of(given(), &DocsOptions::default(), Some(&vocabulary)).unwrap();
+    assert_eq!(rows(&own)[0], [(0, 1.0), (2, 1.0)]);
+    let refused = |given: Vec<Document>, options: DocsOptions| {
+        read::docs_of(given, &options, None).unwrap_err().to_string()
+    };
+    assert!(refused(vec![], DocsOptions::default()).starts_with("the documents: has no documents"));
+    let common = DocsOptions { min_docs: Some(9), ..Default::default() };
+    assert!(refused(given(), common).starts_with("the documents: no words are left"));
+    let field = DocsOptions { max_words: Some(0), ..Default::default() };
+    assert!(refused(given(), field).contains("no word would be left"));
+}

@@ -119,9 +119,10 @@ impl Served for Lda {
         let (model, lambda) = (&run.model, &run.saved.model_state().lambda);
         let ids = new.data.ids();
         let (mut theta, mut main) = (Vec::new(), Vec::new());
+        let mut reader = model.topic_reader(lambda, &new.data);
         output.write_blocks(new.data.n_items(), k + 1, |rows, add| {
             theta.resize(rows.len() * k, 0.0);
-            model.fill_topics(lambda, &new.data, rows.clone(), true, &mut theta);
+            reader.fill(rows.clone(), true, &mut theta);
             if let Some(fault) = new.data.fault() {
                 return Err(fault.into());
             }
@@ -178,7 +179,7 @@ impl Served for Lda {
         if let Some(seeds) = &params.seed_topics {
             text += &format!(", topics from {}", seeds.display());
         }
-        if let n @ 1.. = run.model.topic_names().len() {
+        if let n @ 1.. = run.model.n_seeded() {
             text += &format!(", seed words for {}", counted(n as u64, "topic"));
         }
         text

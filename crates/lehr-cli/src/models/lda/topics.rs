@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
-use lehr::models::lda::{Coherence, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics};
+use lehr::models::lda::{Coherence, Coherences, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics};
 use lehr::read::DocsOptions;
 use lehr::store::DataSource;
 use lehr::write::TableFormat;
@@ -73,14 +73,6 @@ pub(super) struct Document {
     pub(super) share: f64,
 }
 
-/// The coherences of a topic.
-#[derive(Debug, Clone, Copy, Default)]
-struct Coherent {
-    npmi: Option<f64>,
-    umass: Option<f64>,
-    c_v: Option<f64>,
-}
-
 #[derive(Debug, Serialize)]
 pub(super) struct Probable {
     pub(super) word: String,
@@ -137,9 +129,37 @@ impl Listed {
     }
 }
 
+/// Gives topics the names that are asked for, and has the run keep them.
+pub fn call(run: &mut OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
+    let mut given = args.names.as_deref().map_or(Ok(Vec::new()), in_file)?;
+    given.extend(args.name.iter().cloned());
+    if given.is_empty() {
+        return Ok(());
+    }
+    run.model = run.model.with_topic_names(given)?;
+    run.config.frozen = run.model.frozen();
+    Ok(run.directory.amend(&run.model)?)
+}
+
+/// The numbers of topics in a file, and their names.
+fn in_file(path: &Path) -> anyhow::Result<Vec<(usize, String)>> {
+    let mut named = Vec::new();
+    for (topic, name) in lehr::read::titles(path)? {
+        let Ok(number) = topic.parse() else {
+            anyhow::bail!(
+                "{}: found {topic:?} as the number of a topic to call {name:?}; topics are numbered from 0, and the \
+                 first column has the number",
+                path.display()
+            );
+        };
+        named.push((number, name));
+    }
+    named.sort();
+    Ok(named)
+}
+
 /// Prints the topics.
 pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
-    check(args)?;
     let output = args.output.as_deref().map(|path| TableFile::new(path, None, args.force));
     let output = output.transpose()?;
     if let Some(output) = output.as_ref().filter(|output| output.format == TableFormat::Npy) {
@@ -152,7 +172,7 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
     let mut topics = run.model.topics(lambda, args.top.max(args.coherence), args.relevance);
     let (coherence, why_not) = match coherence(run, &topics, args) {
         Ok(coherence) => (coherence, None),
-        Err(why_not) => (vec![Coherent::default(); topics.len()], Some(why_not)),
+        Err(why_not) => (vec![Coherences::default(); topics.len()], Some(why_not)),
     };
     let diagnostics = args.diagnostics.then(|| run.model.diagnose(lambda, args.coherence));
     let documents = args.documents.as_deref().map(|path| documents(run, path, args)).transpose()?;
@@ -165,7 +185,7 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
         topic.by_probability.truncate(args.top);
         topic.by_relevance.truncate(args.top);
     }
-    let mut listed: Vec<(Topic, Coherent)> = topics.into_iter().zip(coherence).collect();
+    let mut listed: Vec<(Topic, Coherences)> = topics.into_iter().zip(coherence).collect();
     let largest = listed.first().map_or(1.0, |(topic, _)| topic.share);
     if args.sort == TopicOrder::Coherence {
         let value = |c: Option<f64>| c.unwrap_or(f64::NEG_INFINITY);
@@ -212,7 +232,8 @@ pub fn show(run: &OpenRun<Lda>, args: &TopicsArgs) -> anyhow::Result<()> {
     text::print(&out)
 }
 
-fn check(args: &TopicsArgs) -> anyhow::Result<()> {
+/// Whether the arguments can be meant, before anything is read.
+pub fn check(args: &TopicsArgs) -> anyhow::Result<()> {
     if args.top == 0 {
         anyhow::bail!("--top 0: must be at least 1");
     }
@@ -234,7 +255,7 @@ fn coherence(
     run: &OpenRun<Lda>,
     topics: &[Topic],
     args: &TopicsArgs,
-) -> Result<Vec<Coherent>, String> {
+) -> Result<Vec<Coherences>, String> {
     if args.no_coherence {
         return Err("it was not asked for".into());
     }
@@ -246,11 +267,7 @@ fn coherence(
     if let Some(fault) = docs.fault() {
         return Err(fault.to_string());
     }
-    let coherent = |topic: &Topic| {
-        let words = words(topic);
-        Coherent { npmi: counts.npmi(&words), umass: counts.umass(&words), c_v: counts.c_v(&words) }
-    };
-    Ok(topics.iter().map(coherent).collect())
+    Ok(topics.iter().map(|topic| counts.of(&words(topic))).collect())
 }
 
 /// The documents that a model was fitted to, or why they cannot be had.
@@ -305,7 +322,7 @@ fn documents(run: &OpenRun<Lda>, path: &Path, args: &TopicsArgs) -> anyhow::Resu
 }
 
 impl More {
-    fn new(of: &TopicDiagnostics, coherent: &Coherent) -> Self {
+    fn new(of: &TopicDiagnostics, coherent: &Coherences) -> Self {
         More {
             umass: coherent.umass,
             c_v: coherent.c_v,

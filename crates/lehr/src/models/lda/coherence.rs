@@ -39,44 +39,90 @@ impl Coherence {
         Coherence { n_docs, places, documents }
     }
 
-    /// The mean over all pairs of these words of their normalised pointwise mutual information:
+    /// How well these words go together, by all measures.
+    pub fn of(&self, words: &[usize]) -> Coherences {
+        let together = self.together(words);
+        Coherences { npmi: together.npmi(), umass: together.umass(), c_v: together.c_v() }
+    }
+
+    /// [`Coherences::npmi`] of these words.
+    pub fn npmi(&self, words: &[usize]) -> Option<f64> {
+        self.together(words).npmi()
+    }
+
+    /// [`Coherences::umass`] of these words.
+    pub fn umass(&self, words: &[usize]) -> Option<f64> {
+        self.together(words).umass()
+    }
+
+    /// [`Coherences::c_v`] of these words.
+    pub fn c_v(&self, words: &[usize]) -> Option<f64> {
+        self.together(words).c_v()
+    }
+
+    /// What share of the documents has both of two words, of those of these words that were looked for.
+    fn together(&self, words: &[usize]) -> Together {
+        let place = |&word: &usize| self.places.get(word).copied().flatten();
+        let bits: Vec<&[u64]> =
+            words.iter().filter_map(place).map(|at| &*self.documents[at as usize]).collect();
+        let mut shares = vec![vec![0.0; bits.len()]; bits.len()];
+        for (i, a) in bits.iter().enumerate() {
+            for (j, b) in bits[..=i].iter().enumerate() {
+                let share = count(a, b) / self.n_docs as f64;
+                (shares[i][j], shares[j][i]) = (share, share);
+            }
+        }
+        Together(shares)
+    }
+}
+
+/// How well some words go together; none for fewer than two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Coherences {
+    /// The mean over all pairs of words of their normalised pointwise mutual information:
     /// `ln(p_ij / (p_i p_j)) / -ln p_ij` with p the share of documents that have the words. 1: always
     /// together, 0: as by chance, -1: never.
-    pub fn npmi(&self, words: &[usize]) -> Option<f64> {
-        self.mean_of_pairs(words, |together, one, other| match together {
+    pub npmi: Option<f64>,
+    /// The mean over all pairs of `ln(p_ij / p_j)`, word j being the one that comes first (Mimno et al., 2011; as gensim's
+    /// `u_mass`): the logarithm of how likely a document with the more probable word has the other. 0 at most.
+    pub umass: Option<f64>,
+    /// C_V (Roeder, Both and Hinneburg, 2015; as gensim's `c_v`, whose windows are whole documents here): the mean cosine
+    /// between each word's normalised mutual information with all words, and the sum of those of all words.
+    pub c_v: Option<f64>,
+}
+
+/// The share of documents that have both of two words; on the diagonal those that have one.
+struct Together(Vec<Vec<f64>>);
+
+impl Together {
+    fn npmi(&self) -> Option<f64> {
+        self.mean_of_pairs(|together, one, other| match together {
             t if t <= 0.0 => -1.0,
             t if t >= 1.0 => 1.0,
             t => (t / (one * other)).ln() / -t.ln(),
         })
     }
 
-    /// The mean over all pairs of `ln(p_ij / p_j)`, word j being the one that comes first (Mimno et al., 2011; as gensim's
-    /// `u_mass`): the logarithm of how likely a document with the more probable word has the other. 0 at most.
-    pub fn umass(&self, words: &[usize]) -> Option<f64> {
-        let known = |_: f64, one: f64, other: f64| one > 0.0 && other > 0.0;
-        self.mean_of_pairs(words, |together, one, other| match known(together, one, other) {
+    fn umass(&self) -> Option<f64> {
+        self.mean_of_pairs(|together, one, other| match one > 0.0 && other > 0.0 {
             true => ((together + EPSILON) / other).ln(),
             false => 0.0,
         })
     }
 
-    /// C_V (Roeder, Both and Hinneburg, 2015; as gensim's `c_v`, whose windows are whole documents here): the mean cosine
-    /// between each word's normalised mutual information with all words, and the sum of those of all words.
-    pub fn c_v(&self, words: &[usize]) -> Option<f64> {
-        let bits = self.bits(words);
-        if bits.len() < 2 {
+    fn c_v(&self) -> Option<f64> {
+        let Together(shares) = self;
+        if shares.len() < 2 {
             return None;
         }
-        let n = self.n_docs as f64;
-        let shares: Vec<f64> = bits.iter().map(|a| count(a, a) / n).collect();
         let npmi = |i: usize, j: usize| {
-            if shares[i] == 0.0 || shares[j] == 0.0 {
+            if shares[i][i] == 0.0 || shares[j][j] == 0.0 {
                 return 0.0;
             }
-            let together = count(bits[i], bits[j]) / n + EPSILON;
-            (together / (shares[i] * shares[j])).ln() / -together.ln()
+            let together = shares[i][j] + EPSILON;
+            (together / (shares[i][i] * shares[j][j])).ln() / -together.ln()
         };
-        let all = 0..bits.len();
+        let all = 0..shares.len();
         let vectors: Vec<Vec<f64>> =
             all.clone().map(|i| all.clone().map(|j| npmi(i, j)).collect()).collect();
         let sum: Vec<f64> = all.map(|j| vectors.iter().map(|v| v[j]).sum()).collect();
@@ -88,19 +134,13 @@ impl Coherence {
         Some(vectors.iter().map(cosine).sum::<f64>() / vectors.len() as f64)
     }
 
-    /// The documents of those of these words that were looked for.
-    fn bits(&self, words: &[usize]) -> Vec<&[u64]> {
-        let place = |&word: &usize| self.places.get(word).copied().flatten();
-        words.iter().filter_map(place).map(|at| &*self.documents[at as usize]).collect()
-    }
-
     /// The mean over all pairs of a measure of the shares of documents that have both, the later and the earlier word.
-    fn mean_of_pairs(&self, words: &[usize], of: impl Fn(f64, f64, f64) -> f64) -> Option<f64> {
-        let (bits, n) = (self.bits(words), self.n_docs as f64);
+    fn mean_of_pairs(&self, of: impl Fn(f64, f64, f64) -> f64) -> Option<f64> {
+        let Together(shares) = self;
         let (mut sum, mut pairs) = (0.0, 0.0);
-        for (i, a) in bits.iter().enumerate() {
-            for b in &bits[..i] {
-                sum += of(count(a, b) / n, count(a, a) / n, count(b, b) / n);
+        for (i, row) in shares.iter().enumerate() {
+            for (j, &together) in row[..i].iter().enumerate() {
+                sum += of(together, row[i], shares[j][j]);
                 pairs += 1.0;
             }
         }

@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::readout::best;
+use super::readout::{Best, best};
 use super::{Lda, split_hyper};
+use crate::compare::in_common;
 use crate::data::Docs;
 use crate::lambda::Lambda;
 
@@ -13,6 +14,9 @@ pub const SAME: f64 = 0.8;
 
 /// Documents whose topics are found at once.
 const BLOCK: usize = 4096;
+
+/// Documents that one worker gathers from at a time; part of the definition of the sums.
+const CHUNK: usize = 512;
 
 /// A topic by numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,28 +64,28 @@ pub struct TopicDocuments {
 impl Lda {
     /// Looks at all topics by their first `n_words` words.
     pub fn diagnose(&self, lambda: &Lambda, n_words: usize) -> Diagnostics {
-        let table = self.full(lambda);
         let totals = self.topic_totals(lambda);
         let k = totals.len();
         // By topic, so that two of them are read side by side.
-        let shares: Vec<Vec<f64>> = (0..k)
-            .into_par_iter()
-            .map(|k| table.rows().map(|row| row[k] / totals[k]).collect())
-            .collect();
-        let sums: Vec<f64> =
-            table.rows().map(|row| row.iter().zip(&totals).map(|(x, all)| x / all).sum()).collect();
+        let mut shares = self.components(lambda);
+        let width = lambda.n_rows();
+        shares.par_chunks_exact_mut(width).zip(&totals).for_each(|(share, total)| {
+            share.iter_mut().for_each(|x| *x /= total);
+        });
+        let shares: Vec<&[f64]> = shares.chunks_exact(width).collect();
         let top: Vec<Vec<(usize, f64)>> =
             shares.par_iter().map(|p| best(p.len(), n_words, |w| p[w])).collect();
-        let overlap = |a: usize, b: usize| -> f64 {
-            shares[a].iter().zip(&shares[b]).map(|(a, b)| a.min(*b)).sum()
-        };
+        let sum_of = |w: usize| shares.iter().map(|p| p[w]).sum::<f64>();
+        let overlap = |a: usize, b: usize| in_common(shares[a], shares[b]);
+        let entropies: Vec<f64> =
+            shares.par_iter().map(|p| p.iter().map(|p| -p * p.ln()).sum()).collect();
         // Row a has the overlaps with all topics after a.
         let overlaps: Vec<Vec<f64>> =
             (0..k).into_par_iter().map(|a| (a + 1..k).map(|b| overlap(a, b)).collect()).collect();
         let of = |a: usize, b: usize| overlaps[a.min(b)][a.max(b) - a.min(b) - 1];
         let topics = (0..k).map(|topic| {
-            let entropy: f64 = shares[topic].iter().map(|p| -p * p.ln()).sum();
-            let own = |&(w, p): &(usize, f64)| p / sums[w];
+            let entropy = entropies[topic];
+            let own = |&(w, p): &(usize, f64)| p / sum_of(w);
             let others = (0..k).filter(|&other| other != topic);
             let nearest =
                 others.max_by(|&a, &b| of(topic, a).total_cmp(&of(topic, b)).then(b.cmp(&a)));
@@ -111,17 +115,17 @@ impl Lda {
         let k = split_hyper(&lambda.hyper).1.len();
         let mut topics = vec![Gathered::default(); k];
         let mut theta = Vec::new();
+        let mut reader = self.topic_reader(lambda, docs);
         for first in (0..docs.n_items()).step_by(BLOCK) {
             let items = first..(first + BLOCK).min(docs.n_items());
             theta.resize(items.len() * k, 0.0);
-            self.fill_topics(lambda, docs, items.clone(), true, &mut theta);
-            let main: Vec<usize> = theta.par_chunks_exact(k).map(largest).collect();
-            topics.par_iter_mut().enumerate().for_each(|(topic, gathered)| {
-                for (i, document) in items.clone().enumerate() {
-                    gathered.add(document, theta[i * k + topic], n);
-                    gathered.main += usize::from(main[i] == topic);
-                }
-            });
+            reader.fill(items, true, &mut theta);
+            let chunks = theta.par_chunks(CHUNK * k).enumerate();
+            let parts: Vec<Vec<Gathered>> =
+                chunks.map(|(at, theta)| gathered(first + at * CHUNK, theta, k, n)).collect();
+            for part in parts {
+                topics.iter_mut().zip(part).for_each(|(topic, part)| topic.append(part, n));
+            }
         }
         let n_docs = docs.n_items().max(1) as f64;
         let told = topics.into_iter().enumerate().map(|(topic, found)| TopicDocuments {
@@ -129,7 +133,7 @@ impl Lda {
             mean_share: found.sum / n_docs,
             effective_documents: found.effective(),
             main: found.main,
-            top: found.best(n),
+            top: found.top.into_sorted(n),
         });
         told.collect()
     }
@@ -138,10 +142,7 @@ impl Lda {
 /// What is gathered of one topic, document by document.
 #[derive(Clone, Default)]
 struct Gathered {
-    /// At most twice as many as are wanted.
-    top: Vec<(usize, f64)>,
-    /// What a document needs to be among them.
-    least: f64,
+    top: Best,
     sum: f64,
     /// sum x ln x of the shares.
     logs: f64,
@@ -149,36 +150,39 @@ struct Gathered {
 }
 
 impl Gathered {
+    #[inline]
     fn add(&mut self, document: usize, share: f64, n: usize) {
         self.sum += share;
         if share > 0.0 {
             self.logs += share * share.ln();
         }
-        if n > 0 && (self.top.len() < n || share > self.least) {
-            self.top.push((document, share));
-            if self.top.len() >= 2 * n {
-                self.cut(n);
-            }
-        }
+        self.top.add(document, share, n);
     }
 
-    fn cut(&mut self, n: usize) {
-        self.top.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        self.top.truncate(n);
-        if self.top.len() == n {
-            self.least = self.top.last().map_or(0.0, |&(_, share)| share);
-        }
+    /// Adds what was gathered of later documents.
+    fn append(&mut self, later: Gathered, n: usize) {
+        self.sum += later.sum;
+        self.logs += later.logs;
+        self.main += later.main;
+        let mut found = later.top.into_sorted(n);
+        found.sort_unstable_by_key(|&(document, _)| document);
+        found.into_iter().for_each(|(document, share)| self.top.add(document, share, n));
     }
 
     /// With p = x / sum: exp(-sum p ln p) = exp(ln sum - sum x ln x / sum).
     fn effective(&self) -> f64 {
         if self.sum > 0.0 { (self.sum.ln() - self.logs / self.sum).exp() } else { 0.0 }
     }
+}
 
-    fn best(mut self, n: usize) -> Vec<(usize, f64)> {
-        self.cut(n);
-        self.top
+/// What there is to gather of every topic in a row of K shares for each document from `first` on.
+fn gathered(first: usize, theta: &[f64], k: usize, n: usize) -> Vec<Gathered> {
+    let mut topics = vec![Gathered::default(); k];
+    for (document, shares) in (first..).zip(theta.chunks_exact(k)) {
+        topics[largest(shares)].main += 1;
+        topics.iter_mut().zip(shares).for_each(|(topic, &share)| topic.add(document, share, n));
     }
+    topics
 }
 
 /// Which number is the largest; the first of several.

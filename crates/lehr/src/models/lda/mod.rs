@@ -16,6 +16,7 @@ mod params;
 mod priors;
 mod expect;
 mod lists;
+mod names;
 mod local;
 mod bound;
 mod coherence;
@@ -24,10 +25,11 @@ mod hyper;
 mod seed_words;
 mod start;
 mod score;
+mod shares;
 mod readout;
 mod stored;
 
-pub use coherence::Coherence;
+pub use coherence::{Coherence, Coherences};
 pub use diagnostics::{Diagnostics, SAME, TopicDiagnostics, TopicDocuments};
 pub use expect::Expect;
 pub use local::{Documents, Scratch};
@@ -36,6 +38,7 @@ pub use params::{FIT, LdaParams, LearnAlpha, Priors, SETTINGS};
 pub use priors::{Alpha, WordEta};
 pub use readout::Topic;
 pub use score::{DocScores, Rounded};
+pub use shares::TopicReader;
 pub use seed_words::{SeedPrior, SeedTopic, SeedWord, SeedWords};
 pub use stored::Frozen;
 
@@ -89,6 +92,8 @@ pub struct Lda {
     seed_prior: Option<SeedPrior>,
     /// Eta of every word, if it is not the same for all.
     word_prior: Option<WordPrior>,
+    /// What topics were called once they were seen: a name for each, or none at all.
+    names: Vec<String>,
     isa: Isa,
 }
 
@@ -115,7 +120,8 @@ impl Lda {
         let word_prior = WordPrior::new(&params, &vocabulary)?;
         let n_docs = docs.n_items();
         let isa = Isa::detect();
-        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, seed_prior, word_prior, isa })
+        let names = Vec::new();
+        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, seed_prior, word_prior, names, isa })
     }
 
     /// The same model computing with another instruction set, for comparisons.

@@ -28,18 +28,20 @@ impl Lda {
     /// [training documents](Lda::frequencies).
     pub fn topics(&self, lambda: &Lambda, top: usize, weight: f64) -> Vec<Topic> {
         let (eta, alpha, _) = split_hyper(&lambda.hyper);
-        let table = self.full(lambda);
+        let parameters = self.components(lambda);
         let totals = self.topic_totals(lambda);
-        let n_words = table.n_rows();
+        let n_words = lambda.n_rows();
         // What the prior has of the words is not theirs.
         let excess = |k: usize| (lambda.totals()[k] - n_words as f64 * eta).max(0.0);
         let all: f64 = (0..totals.len()).map(excess).sum();
-        let frequencies = self.frequencies();
+        let mut usual = self.frequencies();
+        usual.iter_mut().for_each(|share| *share = (1.0 - weight) * share.ln());
         let mut topics: Vec<Topic> = (0..totals.len())
             .into_par_iter()
             .map(|k| {
-                let p = |w: usize| table.row(w)[k] / totals[k];
-                let relevance = |w: usize| p(w).ln() - (1.0 - weight) * frequencies[w].ln();
+                let own = &parameters[k * n_words..][..n_words];
+                let p = |w: usize| own[w] / totals[k];
+                let relevance = |w: usize| p(w).ln() - usual[w];
                 Topic {
                     topic: k,
                     share: if all > 0.0 { excess(k) / all } else { 0.0 },
@@ -51,6 +53,13 @@ impl Lda {
             .collect();
         topics.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.topic.cmp(&b.topic)));
         topics
+    }
+
+    /// The `n` most probable words of each topic, in the order of the topics' numbers.
+    pub fn first_words(&self, lambda: &Lambda, n: usize) -> Vec<Vec<usize>> {
+        let parameters = self.components(lambda);
+        let first = |own: &[f64]| best(own.len(), n, |w| own[w]).iter().map(|&(w, _)| w).collect();
+        parameters.par_chunks_exact(lambda.n_rows()).map(first).collect()
     }
 }
 
@@ -106,15 +115,45 @@ fn by_topic(lda: &Lda, lambda: &Lambda, of: impl Fn(f64, usize) -> f64 + Sync) -
 
 /// The `top` words with the largest values.
 pub(super) fn best(n_words: usize, top: usize, value: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
-    let mut words: Vec<(usize, f64)> = (0..n_words).map(|w| (w, value(w))).collect();
-    let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    let top = top.min(n_words);
-    if top < n_words && top > 0 {
-        words.select_nth_unstable_by(top - 1, order);
+    let mut found = Best::default();
+    (0..n_words).for_each(|w| found.add(w, value(w), top));
+    found.into_sorted(top)
+}
+
+/// The things with the largest values, of many that come in order; of equal ones the first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Best {
+    /// At most twice as many as are wanted.
+    kept: Vec<(usize, f64)>,
+    /// What one needs to exceed to be among them.
+    least: Option<f64>,
+}
+
+impl Best {
+    /// Adds a thing with a higher number than those before; `n` are wanted.
+    #[inline]
+    pub(super) fn add(&mut self, number: usize, value: f64, n: usize) {
+        if n > 0 && self.least.is_none_or(|least| value > least) {
+            self.kept.push((number, value));
+            if self.kept.len() >= 2 * n {
+                self.cut(n);
+            }
+        }
     }
-    words.truncate(top);
-    words.sort_by(order);
-    words
+
+    fn cut(&mut self, n: usize) {
+        self.kept.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        self.kept.truncate(n);
+        if self.kept.len() == n {
+            self.least = self.kept.last().map(|&(_, value)| value);
+        }
+    }
+
+    /// The largest first.
+    pub(super) fn into_sorted(mut self, n: usize) -> Vec<(usize, f64)> {
+        self.cut(n);
+        self.kept
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! How well topics explain documents they were not fitted to: three numbers that can disagree, and a
 //! baseline that knows no topics.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -10,13 +8,10 @@ use super::{Expect, Lda, Scratch, bound, split_hyper};
 use crate::data::{Docs, Entry};
 use crate::lambda::Lambda;
 use crate::math::stop;
-use crate::model::{Dataset, Model, RowSet};
+use crate::model::RowSet;
 
 /// Documents that one worker scores at a time; part of the definition of the sums.
 const CHUNK: usize = 32;
-
-/// Documents whose words' expectations are held at once.
-const WAVE: usize = 4096;
 
 /// Scores of documents, in nats per word; higher is better. A perplexity is exp(-score).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -73,7 +68,8 @@ impl Lda {
     pub fn score_docs(&self, lambda: &Lambda, docs: &Docs, population: usize) -> DocScores {
         let mut sums = Sums::default();
         let totals = self.topic_totals(lambda);
-        self.for_waves(lambda, docs, 0..docs.n_items(), |items, rows, expect| {
+        let mut reader = self.topic_reader(lambda, docs);
+        reader.for_waves(0..docs.n_items(), |items, rows, expect| {
             let parts: Vec<Sums> = items
                 .par_chunks(CHUNK)
                 .map_init(
@@ -115,68 +111,6 @@ impl Lda {
             completion: sums.completion / sums.predicted,
             unigram: sums.unigram / sums.predicted,
             predicted: sums.predicted,
-        }
-    }
-
-    /// Each document's expected topics, one row of K shares each.
-    pub fn transform(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
-        let mut out = vec![0.0; docs.n_items() * self.params.topics];
-        self.fill_topics(lambda, docs, 0..docs.n_items(), true, &mut out);
-        out
-    }
-
-    /// gamma of each document, one row of K numbers each: the parameters of q(theta).
-    pub fn gamma(&self, lambda: &Lambda, docs: &Docs) -> Vec<f64> {
-        let mut out = vec![0.0; docs.n_items() * self.params.topics];
-        self.fill_topics(lambda, docs, 0..docs.n_items(), false, &mut out);
-        out
-    }
-
-    /// The expected topics of some documents, so that a table can be made block by block: their `shares`, or gamma; as
-    /// f64 or rounded to f32.
-    pub fn fill_topics<T: Rounded>(
-        &self,
-        lambda: &Lambda,
-        docs: &Docs,
-        items: Range<usize>,
-        shares: bool,
-        out: &mut [T],
-    ) {
-        let (k, begin) = (self.params.topics, items.start);
-        self.for_waves(lambda, docs, items, |items, rows, expect| {
-            let first = (items[0] as usize - begin) * k;
-            out[first..first + items.len() * k].par_chunks_mut(k).zip(items).for_each_init(
-                Scratch::default,
-                |scratch, (out, &n)| {
-                    stop::check();
-                    let doc = docs.doc(n as usize).iter();
-                    scratch.load(doc.map(|e| (rows.slot(e.word as usize), e.count)));
-                    self.solve_one(expect, true, &[], scratch);
-                    let gamma = self.gamma_of_one(expect, scratch);
-                    let total: f64 = if shares { gamma.iter().sum() } else { 1.0 };
-                    out.iter_mut().zip(gamma).for_each(|(out, g)| *out = T::rounded(g / total));
-                },
-            );
-        });
-    }
-
-    /// Runs `work` on some documents, a wave at a time, with the expectations of their words.
-    fn for_waves(
-        &self,
-        lambda: &Lambda,
-        docs: &Docs,
-        items: Range<usize>,
-        mut work: impl FnMut(&[u32], &RowSet, &Expect),
-    ) {
-        let mut rows = RowSet::all(lambda.n_rows());
-        let mut expect = Expect::default();
-        for first in items.clone().step_by(WAVE) {
-            let items: Vec<u32> =
-                (first..items.end.min(first + WAVE)).map(|item| item as u32).collect();
-            self.support(docs, &items, &mut rows);
-            self.refresh(lambda, &rows, &mut expect);
-            work(&items, &rows, &expect);
-            Dataset::release(docs, items.len());
         }
     }
 

@@ -170,16 +170,6 @@ impl super::Lda {
         self.word_prior.as_ref().map_or(0.0, |prior| prior.more(word))
     }
 
-    /// The names that the first topics were given, if seed words gave any.
-    pub fn topic_names(&self) -> &[String] {
-        self.seed_prior.as_ref().map_or(&[], |seeds| &seeds.names)
-    }
-
-    /// The name of a topic, if it has one.
-    pub fn topic_name(&self, topic: usize) -> Option<&str> {
-        self.topic_names().get(topic).map(String::as_str)
-    }
-
     /// What seed words add to eta of a word.
     #[inline]
     pub(super) fn added(&self, word: usize) -> &[(u32, u32, f64)] {

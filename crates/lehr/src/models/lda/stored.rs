@@ -37,6 +37,9 @@ pub struct Frozen {
     /// Eta of every word, if it is not the same for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word_eta: Option<Vec<f64>>,
+    /// What topics were called once they were seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topic_names: Vec<String>,
 }
 
 /// The file with the vocabulary in a run directory: a line for every word, with how often it occurs
@@ -166,6 +169,7 @@ impl Stored for Lda {
             documents: self.n_docs,
             seed_prior: self.seed_prior.clone(),
             word_eta: self.word_eta().map(<[f64]>::to_vec),
+            topic_names: self.names.clone(),
         }
     }
 
@@ -218,6 +222,10 @@ impl Stored for Lda {
                 "they do not fit the topics and words; the configuration was changed by hand";
             return Err(Error::config("frozen", "seed words", allowed));
         }
+        if !Lda::are_valid(&frozen.topic_names, params.topics) {
+            let allowed = "there is not one for each topic; the configuration was changed by hand";
+            return Err(Error::config("frozen", "names of topics", allowed));
+        }
         let word_prior = match frozen.word_eta {
             None => None,
             Some(eta) => {
@@ -238,6 +246,7 @@ impl Stored for Lda {
             seeds: None,
             seed_prior,
             word_prior,
+            names: frozen.topic_names,
             isa,
         })
     }

@@ -3,6 +3,7 @@
 mod builder;
 mod fields;
 mod gather;
+mod in_memory;
 mod json;
 mod lines;
 mod matrix_market;
@@ -38,6 +39,7 @@ use crate::error::{advice, setting};
 use crate::shards::ShardFolder;
 use crate::{Error, Result};
 
+pub use in_memory::{Document, docs_of};
 pub use options::{CorpusFormat, DOCS, DocsOptions, Language, StopWords, Tokens};
 pub use words::Unknown;
 
