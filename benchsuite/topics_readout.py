@@ -3,8 +3,9 @@
     python3 benchsuite/topics_readout.py --lehr target/release/lehr --data DIR --rounds 5
 
 Fits K topics to `DIR/docword.reuters-news.txt.gz` twice, with two seeds, and runs these in turn, each in its own process on
-all cores: `transform` (to .npy), `topics --documents`, `topics --diagnostics` and `compare`. All read the converted corpus.
-Told are medians of seconds by the clock and of the processor's, raw ones first: on a busy machine believe the latter.
+all cores: `transform` to .csv and to .npy, `topics --documents`, `topics --diagnostics`, both of these at once, and `compare`. All
+read the converted corpus. Told are medians of seconds by the clock and of the processor's, raw ones first: on a busy machine
+believe the latter. The last line has all three readouts together, documents and diagnostics at once.
 """
 
 import argparse
@@ -43,9 +44,11 @@ def main():
         run, other = place / "run-0", place / "run-1"
         table = place / "topics.csv"
         commands = {
-            "transform": ["transform", run, corpus, "-o", place / "shares.npy", "--force"],
+            "transform .csv": ["transform", run, corpus, "-o", place / "shares.csv", "--force"],
+            "transform .npy": ["transform", run, corpus, "-o", place / "shares.npy", "--force"],
             "topics --documents": ["topics", run, "--no-coherence", "--documents", corpus, "-o", table, "--force"],
             "topics --diagnostics": ["topics", run, "--diagnostics", "-o", table, "--force"],
+            "both": ["topics", run, "--diagnostics", "--documents", corpus, "-o", table, "--force"],
             "compare": ["compare", run, other],
         }
         found = {name: [] for name in commands}
@@ -55,9 +58,10 @@ def main():
                 clock, processor = found[name][-1]
                 print(f"round {turn}: {name:22} {clock:7.2f} s, processor {processor:6.2f} s", flush=True)
     medians = {name: [statistics.median(part) for part in zip(*all_of, strict=True)] for name, all_of in found.items()}
-    whole = medians["transform"]
+    medians["all three"] = [sum(parts) for parts in zip(medians["both"], medians["compare"], strict=True)]
     for name, (clock, processor) in medians.items():
-        ratios = f"{clock / whole[0]:.2f} and {processor / whole[1]:.2f} of transform"
+        shares = [processor / medians[f"transform {end}"][1] for end in (".csv", ".npy")]
+        ratios = f"processor {shares[0]:.2f} of transform to .csv, {shares[1]:.2f} to .npy"
         print(f"median: {name:22} {clock:7.2f} s, processor {processor:6.2f} s: {ratios}")
 
 

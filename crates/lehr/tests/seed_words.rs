@@ -265,6 +265,7 @@ fn seeds_that_cannot_be_are_refused_and_unknown_words_told() {
 
     for (seeds, what) in [
         (vec![], "has no topics"),
+        (vec![topic("a", &[]), topic("b", &[])], "no topic has a word"),
         (
             vec![
                 topic("a", &[("w1", None)]),

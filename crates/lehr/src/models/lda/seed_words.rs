@@ -296,6 +296,9 @@ impl Found {
     }
 
     fn none_known(&self, words: &Vocabulary) -> Advice {
+        if self.unknown.is_empty() {
+            return "no topic has a word; give one of them a word at least".into();
+        }
         let begin = format!(
             "none of {} seed words is in the vocabulary of {} words",
             self.unknown.len(),
