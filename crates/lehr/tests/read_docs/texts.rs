@@ -1,5 +1,7 @@
 //! Plain text and JSON lines: the tokeniser and its options.
 
+use lehr::data::FromFile;
+
 use super::*;
 
 #[test]
