@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use lehr::data::{Docs, FromFile};
 use lehr::models::Stored;
-use lehr::models::lda::{Coherence, Coherences, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics};
+use lehr::models::lda::{
+    Coherence, Coherences, Diagnostics, Lda, LearnAlpha, SAME, Topic, TopicDiagnostics,
+};
 use lehr::read::DocsOptions;
 use lehr::store::DataSource;
 use lehr::write::TableFormat;

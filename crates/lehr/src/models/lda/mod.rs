@@ -38,8 +38,8 @@ pub use params::{FIT, LdaParams, LearnAlpha, Priors, SETTINGS};
 pub use priors::{Alpha, WordEta};
 pub use readout::Topic;
 pub use score::{DocScores, Rounded};
-pub use shares::TopicReader;
 pub use seed_words::{SeedPrior, SeedTopic, SeedWord, SeedWords};
+pub use shares::TopicReader;
 pub use stored::Frozen;
 
 use self::priors::WordPrior;
@@ -121,7 +121,17 @@ impl Lda {
         let n_docs = docs.n_items();
         let isa = Isa::detect();
         let names = Vec::new();
-        Ok(Lda { params, vocabulary, word_counts, n_docs, seeds, seed_prior, word_prior, names, isa })
+        Ok(Lda {
+            params,
+            vocabulary,
+            word_counts,
+            n_docs,
+            seeds,
+            seed_prior,
+            word_prior,
+            names,
+            isa,
+        })
     }
 
     /// The same model computing with another instruction set, for comparisons.

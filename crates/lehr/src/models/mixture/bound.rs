@@ -29,7 +29,8 @@ pub(super) fn minus_divergence(mixture: &Mixture, lambda: &Table, expect: &Densi
     let divergences = |r: usize, row: &[f64]| {
         let parts = mixture.parts(row);
         let found = expect.known.row(r).is_none().then(|| mixture.known(&parts));
-        let Known { moments, ln_det } = expect.known.row(r).or(found.as_ref()).expect("one of them");
+        let Known { moments, ln_det } =
+            expect.known.row(r).or(found.as_ref()).expect("one of them");
         let precision = &moments[0].precision;
         let w = shape.scale(precision);
         let of_precision = shape.divergence(precision, &w, *ln_det, &of_precision);

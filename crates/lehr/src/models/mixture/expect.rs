@@ -177,8 +177,7 @@ impl Mixture {
             let known = self.known(&self.parts(row));
             let ln_det = shape.ln_det_from(known.ln_det);
             let moments = known.moments.iter().enumerate();
-            let made: Vec<_> =
-                moments.map(|(i, m)| density(r * per_row + i, m, ln_det)).collect();
+            let made: Vec<_> = moments.map(|(i, m)| density(r * per_row + i, m, ln_det)).collect();
             (made, known)
         };
         in_order(self, lambda, densities, |r, (made, known)| {
@@ -208,7 +207,11 @@ impl<'a> Gaussians<'a> {
         let tied = mixture.shape.is_tied();
         let block = GaussianBlock::new(k, d, tied || mixture.shape.of_means().is_diagonal());
         let whitener = tied.then(|| GaussianBlock::new(1, d, false));
-        Gaussians { mixture, densities: Densities { block, whitener, known: Kept::default() }, shift: vec![0.0; d] }
+        Gaussians {
+            mixture,
+            densities: Densities { block, whitener, known: Kept::default() },
+            shift: vec![0.0; d],
+        }
     }
 
     /// Component k has the density `offset - |G (x - m)|^2 / 2`; of tied components G is the same.
