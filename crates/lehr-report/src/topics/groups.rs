@@ -167,7 +167,7 @@ fn month(text: &str) -> Option<String> {
 /// A year of the last millennia that stands alone.
 fn year(text: &str) -> Option<String> {
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_year && text >= "1000" && text < "3000").then(|| text.to_string())
+    (is_year && ("1000".."3000").contains(&text)).then(|| text.to_string())
 }
 
 #[cfg(test)]

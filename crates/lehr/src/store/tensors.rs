@@ -92,8 +92,8 @@ pub(crate) fn pack<N: AsRef<str>>(
 
 /// A file with arrays as the pieces that it is made of, one after the other: its header, then the arrays' own bytes,
 /// which are not copied.
-pub(crate) fn pieces<'a, N: AsRef<str>, T>(
-    arrays: &'a [(N, Array<'_>)],
+pub(crate) fn pieces<N: AsRef<str>, T>(
+    arrays: &[(N, Array<'_>)],
     metadata: Option<HashMap<String, String>>,
     then: impl FnOnce(&[&[u8]]) -> Result<T>,
 ) -> Result<T> {
