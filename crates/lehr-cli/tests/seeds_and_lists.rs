@@ -237,7 +237,7 @@ fn topics_get_names_and_keep_them() {
         "topic,name,share,words\n0,\"rain, and more\",0.5,a b\n2,,0.1,c\n",
     );
     place.ok("topics run --names topic-names.csv --no-coherence");
-    let all = ["rain, and more".into(), "sport".into(), "money".into()];
+    let all = ["rain, and more", "sport", "money"].map(Value::from);
     assert_eq!(names(), all);
     place.ok("partial run docs.txt --quiet");
     assert_eq!(names(), all);
