@@ -14,7 +14,7 @@ mod anything;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lehr::data::{Docs, Vocabulary};
+use lehr::data::{Docs, FromFile, Vocabulary};
 use lehr::read::{self, CorpusFormat, DocsOptions, Document, StopWords, Tokens};
 use proptest::prelude::*;
 

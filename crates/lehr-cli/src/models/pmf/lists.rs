@@ -34,20 +34,20 @@ pub(super) struct Asked<'a> {
 }
 
 /// Ids of rows: integers, where all are.
-enum Names {
+pub(super) enum Names {
     Integers(Vec<i64>),
     Texts(Vec<String>),
 }
 
 impl Names {
-    fn of(ids: &Ids, numbers: impl Iterator<Item = u32>) -> Self {
+    pub(super) fn of(ids: &Ids, numbers: impl Iterator<Item = u32>) -> Self {
         match ids.integers() {
             Some(all) => Names::Integers(numbers.map(|n| all[n as usize]).collect()),
             None => Names::Texts(numbers.map(|n| ids.get(n as usize).to_string()).collect()),
         }
     }
 
-    fn column(&self, name: &str) -> Column<'_> {
+    pub(super) fn column(&self, name: &str) -> Column<'_> {
         match self {
             Names::Integers(all) => Column::i64(name, all),
             Names::Texts(all) => Column::text(name, all),

@@ -3,11 +3,12 @@
 use anyhow::bail;
 use serde::Serialize;
 
-use lehr::data::Side;
-use lehr::models::pmf::Pmf;
+use lehr::data::{Ids, Side};
+use lehr::models::pmf::{Pmf, Similar};
 use lehr::write::{Column, TableFormat};
 
 use super::LONGEST_ID;
+use super::lists::Names;
 use super::recommend::read_titles;
 use crate::args::SimilarArgs;
 use crate::models::OpenRun;
@@ -23,6 +24,8 @@ struct Lists {
 
 #[derive(Serialize)]
 struct List {
+    #[serde(skip)]
+    number: u32,
     /// Whose list it is.
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,6 +35,8 @@ struct List {
 
 #[derive(Serialize)]
 struct Listed {
+    #[serde(skip)]
+    number: u32,
     rank: usize,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,12 +85,14 @@ pub fn show(run: &OpenRun<Pmf>, args: &SimilarArgs) -> anyhow::Result<()> {
         let found = model.similar(lambda, side, number, args.top);
         let listed = found.iter().zip(1..).map(|(found, rank)| {
             let id = model.ids(side).get(found.number as usize).to_string();
-            Listed { rank, title: title(&id), id, similarity: found.similarity, sd: found.sd }
+            let Similar { number, similarity, sd } = *found;
+            Listed { number, rank, title: title(&id), id, similarity, sd }
         });
-        lists.push(List { id: id.to_string(), title: title(id), similar: listed.collect() });
+        let similar = listed.collect();
+        lists.push(List { number, id: id.to_string(), title: title(id), similar });
     }
     if let Some(output) = &output {
-        return write(output, name, &lists, titles.is_some());
+        return write(output, (name, model.ids(side)), &lists, titles.is_some());
     }
     if args.json {
         return text::print_json(&Lists { model: "pmf", side: name, lists });
@@ -116,25 +123,30 @@ fn block(list: &List, name: &str) -> String {
     format!("{name} {}{own}\n", in_line(&list.id)) + &aligned(&header, &rows, left)
 }
 
-fn write(output: &TableFile<'_>, name: &str, lists: &[List], titled: bool) -> anyhow::Result<()> {
+fn write(
+    output: &TableFile<'_>,
+    (name, ids): (&str, &Ids),
+    lists: &[List],
+    titled: bool,
+) -> anyhow::Result<()> {
     let rows = || lists.iter().flat_map(|list| list.similar.iter().map(move |row| (list, row)));
-    let own: Vec<String> = rows().map(|(list, _)| list.id.clone()).collect();
+    let own = Names::of(ids, rows().map(|(list, _)| list.number));
     let ranks: Vec<i64> = rows().map(|(_, row)| row.rank as i64).collect();
-    let other: Vec<String> = rows().map(|(_, row)| row.id.clone()).collect();
+    let other = Names::of(ids, rows().map(|(_, row)| row.number));
     let titles: Vec<String> =
         rows().map(|(_, row)| row.title.clone().unwrap_or_default()).collect();
     let similarity: Vec<f64> = rows().map(|(_, row)| row.similarity).collect();
     let sd: Vec<f64> = rows().map(|(_, row)| row.sd).collect();
     let mut columns = vec![
-        Column::text(name, &own),
+        own.column(name),
         Column::i64("rank", &ranks),
-        Column::text("similar", &other),
+        other.column("similar"),
     ];
     if titled {
         columns.push(Column::text("title", &titles));
     }
     columns.extend([Column::f64("similarity", &similarity), Column::f64("sd", &sd)]);
     output.write(&columns)?;
-    let n = counted(own.len() as u64, "row");
+    let n = counted(ranks.len() as u64, "row");
     say(output.path, &format!("{}: {n}\n", output.path.display()))
 }
