@@ -1,7 +1,5 @@
 //! Plain text and JSON lines: the tokeniser and its options.
 
-use lehr::data::FromFile;
-
 use super::*;
 
 #[test]
