@@ -137,11 +137,7 @@ fn write(
         rows().map(|(_, row)| row.title.clone().unwrap_or_default()).collect();
     let similarity: Vec<f64> = rows().map(|(_, row)| row.similarity).collect();
     let sd: Vec<f64> = rows().map(|(_, row)| row.sd).collect();
-    let mut columns = vec![
-        own.column(name),
-        Column::i64("rank", &ranks),
-        other.column("similar"),
-    ];
+    let mut columns = vec![own.column(name), Column::i64("rank", &ranks), other.column("similar")];
     if titled {
         columns.push(Column::text("title", &titles));
     }
