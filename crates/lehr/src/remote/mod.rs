@@ -18,7 +18,7 @@
 //! ```
 //! use std::path::PathBuf;
 //!
-//! use lehr::remote::{Hands, OnWorkers, Task, Works, worker};
+//! use lehr::remote::{Hands, OnWorkers, Take, Task, Works, worker};
 //! use lehr::shards::make_points;
 //! use lehr::{Mixture, MixtureParams, Result};
 //!
@@ -30,9 +30,10 @@
 //!         Ok(())
 //!     }
 //!
-//!     fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>) -> Result<Vec<Vec<u8>>> {
+//!     fn round(&mut self, common: Vec<u8>, tasks: Vec<Task>, take: Take<'_>) -> Result<()> {
 //!         let tasks: Vec<(usize, &[u8])> = tasks.iter().map(|(at, task)| (*at, &task[..])).collect();
-//!         self.1.as_mut().expect("the model comes first").run(&common, &tasks)
+//!         let replies = self.1.as_mut().expect("the model comes first").run(&common, &tasks)?;
+//!         take(&replies.iter().map(Vec::as_slice).collect::<Vec<_>>())
 //!     }
 //! }
 //!
